@@ -1,4 +1,5 @@
-/* A provider: who rents GPUs out, and the facts it states about itself. Plain data and its invariants; any thread. */
+/* A provider: who rents GPUs out, and the facts it states about itself. Plain data and its
+ * invariants; any thread. */
 #ifndef RACKRATE_MODEL_PROVIDER_H
 #define RACKRATE_MODEL_PROVIDER_H
 
@@ -18,10 +19,11 @@ enum provider_kind {
 #define PROVIDER_FRESHNESS_HOURS_DEFAULT 168
 
 /* Longest slug in bytes; `[a-z0-9]` and inner `-`. */
-#define PROVIDER_SLUG_MAX 63
+#define PROVIDER_SLUG_MAX       63
 #define PROVIDER_NAME_MAX_BYTES 200
 
-/* What a provider says of itself (a claim until somebody measured it). UNKNOWN (-1) and NULL where not said. */
+/* What a provider says of itself (a claim until somebody measured it). UNKNOWN (-1) and NULL where
+ * not said. */
 struct trust_facts {
     int32_t sla_percent_milli; /* 99.9 % is 99900 */
     int burn_in;               /* hardware is tested before hand-over: -1 unknown, 0, 1 */
@@ -41,7 +43,8 @@ struct provider {
     struct trust_facts trust;
     bool suspended;          /* its offers are not shown, its keys not served */
     int64_t version;         /* bumped by each write under a lock on its row; from 0 */
-    int64_t confirmed_at_us; /* when a full upload last confirmed all it holds; TIMESTAMP_UNKNOWN before */
+    int64_t confirmed_at_us; /* when a full upload last confirmed all it holds; TIMESTAMP_UNKNOWN
+                                before */
     int64_t updated_at_us;
 };
 
@@ -49,7 +52,8 @@ struct provider {
 const char *provider_kind_name(enum provider_kind kind);
 bool provider_kind_parse(const char *text, enum provider_kind *ret_kind);
 
-/* Whether text is a well-formed slug: 1 to PROVIDER_SLUG_MAX of a-z 0-9 -, not starting or ending with -. */
+/* Whether text is a well-formed slug: 1 to PROVIDER_SLUG_MAX of a-z 0-9 -, not starting or ending
+ * with -. */
 bool provider_slug_is_valid(const char *text);
 
 #endif
