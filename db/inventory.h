@@ -41,17 +41,16 @@ enum db_status db_inventory_apply(struct db_connection *connection, struct provi
                                   struct change_set *change_set, const struct upload_record *record,
                                   struct arena *arena, char ret_upload_id[static 37]);
 
-/* What changed after a version: offers changed since, and ids of those removed; with after_version < 0 everything live.
- * Given to the callback in batches, so that a million offers need not be in memory twice. */
-struct inventory_batch {
-    const struct offer *offers;
+/* What changed after a version: offers changed since, and ids of those removed since; with after_version < 0 everything live (and
+ * nothing removed). All of it lives in the arena, so that it can be applied as one. */
+struct inventory_delta {
+    struct offer *offers;
     size_t offer_count;
-    const char *const *removed_external_ids;
+    const char **removed_external_ids;
     size_t removed_count;
 };
 enum db_status db_inventory_since(struct db_connection *connection, const struct provider *provider,
-                                  int64_t after_version,
-                                  void (*take)(void *closure, const struct inventory_batch *batch), void *closure);
+                                  int64_t after_version, struct arena *arena, struct inventory_delta *ret_delta);
 
 /* The tombstone of a removed offer: *ret_removed_at_us, or DB_NONE. */
 enum db_status db_inventory_tombstone(struct db_connection *connection, const uint8_t offer_id[static OFFER_ID_BYTES],
