@@ -18,7 +18,9 @@ void catalog_free(struct catalog *catalog); /* no reader may be left */
  * everything else of it is dropped; else upserts replace or add by external_id and `removed` go. */
 struct catalog_update {
     const struct provider *provider;
+    int64_t after_version; /* a delta holds all that changed after this version up to provider->version */
     bool reload;
+    bool force; /* take a reload to an older version: the database itself went back */
     bool remove_provider; /* the provider itself is gone */
     const struct offer *upserts;
     size_t upsert_count;
@@ -26,9 +28,10 @@ struct catalog_update {
     size_t removed_count;
 };
 
-/* Applies updates (a batch becomes visible as one) and publishes a new snapshot. An update whose version is not above the one held
- * is skipped (own writes and sync may race), unless it reloads. Any thread; serialised inside. False: the old snapshot stays, counted
- * in catalog_stats. */
+/* Applies updates (a batch becomes visible as one) and publishes a new snapshot. A delta whose version is not above the one held is
+ * skipped (own writes and sync may race); one that starts after the held version would leave a gap and is refused; a reload whose
+ * version is below the held one is taken only with `force`. Any thread; serialised inside. False: refused or failed, the old
+ * snapshot stays, counted in catalog_stats. */
 bool catalog_apply(struct catalog *catalog, const struct catalog_update *updates, size_t count);
 
 /* The version held of a provider (by slug); -1 none. */

@@ -191,7 +191,9 @@ static bool load_providers(struct node *node, struct db_connection *connection,
             metric_add(METRIC_SYNC_RELOADS, 1);
         updates[update_count++] = (struct catalog_update){
             .provider = &providers[i],
+            .after_version = whole ? -1 : held->version,
             .reload = whole,
+            .force = reload,
             .upserts = delta.offers,
             .upsert_count = delta.offer_count,
             .removed = delta.removed_external_ids,
