@@ -27,16 +27,17 @@ enum db_status db_upload_find(struct db_connection *connection, const char *prov
                               struct row_issues *ret_errors, struct row_issues *ret_warnings, int64_t *ret_total);
 
 struct price_change {
+    int64_t sequence; /* of this change; falls from newest to oldest */
     int64_t at_us;
     struct price before; /* quoted_microusd 0: the price is new */
     struct price after;  /* quoted_microusd 0: the price is gone */
     const char *actor;
     char upload_id[37];
 };
-/* Price changes of an offer, newest first, older than `before_us`. */
+/* Price changes of an offer (also of a removed one), newest first, with a sequence below `before_sequence`; *ret_total counts all of them. */
 enum db_status db_price_history(struct db_connection *connection, const uint8_t offer_id[static OFFER_ID_BYTES],
-                                int64_t before_us, size_t limit, struct arena *arena,
-                                struct price_change **ret_changes, size_t *ret_count);
+                                int64_t before_sequence, size_t limit, struct arena *arena,
+                                struct price_change **ret_changes, size_t *ret_count, size_t *ret_total);
 
 /* Idempotency: claims (scope, key) for this request inside the write's own transaction. DB_OK: ours, go on; DB_NONE: already answered
  * with the same fingerprint (*ret_status, *ret_body filled); DB_CONFLICT: another fingerprint (422);

@@ -62,6 +62,11 @@ const char *request_header(const struct request *request, const char *name);
 /* First parameter by name, or NULL. */
 const char *request_parameter(const struct request *request, const char *name);
 
+/* False, and a 400 in the reply, when the request has a parameter not in `allowed` (ends with NULL) or one twice; the problem names it and the
+ * nearest known one. Called by every route but search, which has its own table. */
+struct reply;
+bool request_check_parameters(struct request *request, struct reply *reply, const char *const *allowed);
+
 struct reply_header {
     const char *name;
     const char *value;

@@ -1,0 +1,60 @@
+/* The functions behind the routes, one group a file. `handle` functions run on an event loop and
+ * touch memory only; `prepare` runs there too and leaves reply->status 0 to go on; `execute` runs
+ * on a worker and may use its database connection. */
+#ifndef RACKRATE_API_RESOURCES_H
+#define RACKRATE_API_RESOURCES_H
+
+#include "server/http/http.h"
+
+/* offers.c */
+void offers_search(struct request *request, struct reply *reply);
+void offer_get_prepare(struct request *request, struct reply *reply);
+void offer_get_execute(struct request *request, struct reply *reply, struct worker *worker);
+void price_history_prepare(struct request *request, struct reply *reply);
+void price_history_execute(struct request *request, struct reply *reply, struct worker *worker);
+
+/* providers.c */
+void providers_list(struct request *request, struct reply *reply);
+void provider_get(struct request *request, struct reply *reply);
+void provider_offer_get(struct request *request, struct reply *reply);
+void profile_put_prepare(struct request *request, struct reply *reply);
+void profile_put_execute(struct request *request, struct reply *reply, struct worker *worker);
+
+/* inventory.c */
+void inventory_get_prepare(struct request *request, struct reply *reply);
+void inventory_get_execute(struct request *request, struct reply *reply, struct worker *worker);
+void inventory_put_prepare(struct request *request, struct reply *reply);
+void offers_post_prepare(struct request *request, struct reply *reply);
+void inventory_write_execute(struct request *request, struct reply *reply, struct worker *worker);
+void offer_patch_prepare(struct request *request, struct reply *reply);
+void offer_delete_prepare(struct request *request, struct reply *reply);
+void offer_write_execute(struct request *request, struct reply *reply, struct worker *worker);
+
+/* uploads.c */
+void uploads_list_prepare(struct request *request, struct reply *reply);
+void uploads_list_execute(struct request *request, struct reply *reply, struct worker *worker);
+void upload_get_prepare(struct request *request, struct reply *reply);
+void upload_get_execute(struct request *request, struct reply *reply, struct worker *worker);
+
+/* gpus.c, regions.c */
+void gpus_list(struct request *request, struct reply *reply);
+void gpu_get(struct request *request, struct reply *reply);
+void regions_list(struct request *request, struct reply *reply);
+void region_get(struct request *request, struct reply *reply);
+
+/* health.c */
+void live_get(struct request *request, struct reply *reply);
+void ready_get(struct request *request, struct reply *reply);
+void metrics_get(struct request *request, struct reply *reply);
+
+/* admin.c */
+void admin_providers_prepare(struct request *request, struct reply *reply);
+void admin_providers_list(struct request *request, struct reply *reply, struct worker *worker);
+void admin_write_prepare(struct request *request, struct reply *reply);
+void admin_providers_add(struct request *request, struct reply *reply, struct worker *worker);
+void admin_provider_patch(struct request *request, struct reply *reply, struct worker *worker);
+void admin_keys_list(struct request *request, struct reply *reply, struct worker *worker);
+void admin_keys_add(struct request *request, struct reply *reply, struct worker *worker);
+void admin_key_revoke(struct request *request, struct reply *reply, struct worker *worker);
+
+#endif
