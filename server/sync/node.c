@@ -231,7 +231,7 @@ static int compare_held(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static bool load_keys(struct node *node, struct db_connection *connection)
+bool node_reload_keys(struct node *node, struct db_connection *connection)
 {
     struct arena arena = {0};
     struct api_key *keys;
@@ -273,7 +273,7 @@ static bool catch_up(struct node *node, struct db_connection *connection)
     if (good && node->held_count > 1)
         qsort(node->held, node->held_count, sizeof(*node->held), compare_held);
     if (good && (backwards || table.keys_version != node->keys_version)) {
-        good = load_keys(node, connection);
+        good = node_reload_keys(node, connection);
         if (good)
             node->keys_version = table.keys_version;
     }

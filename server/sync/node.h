@@ -25,6 +25,10 @@ const char *node_database_url(const struct node *node);
  * stays. */
 bool node_catch_up(struct node *node, struct db_connection *connection);
 
+/* Loads the keys again at once, so that a revoked one is refused on this node from now on. Any
+ * thread. */
+bool node_reload_keys(struct node *node, struct db_connection *connection);
+
 /* Starts the thread that catches up every `interval_ms` with a connection of its own, reconnecting
  * for ever; stops it. */
 bool node_start_sync(struct node *node, unsigned interval_ms);
