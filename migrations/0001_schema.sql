@@ -448,6 +448,7 @@ CREATE TABLE price_changes (
     before price[] CHECK (prices_are_valid(before)),
     after_gpu_count_milli integer CHECK (after_gpu_count_milli > 0),
     after price[] CHECK (prices_are_valid(after)),
+    change_count integer NOT NULL CHECK (change_count BETWEEN 1 AND 400),
     PRIMARY KEY (offer_id, version),
     CHECK (before IS NOT NULL OR after IS NOT NULL),
     CHECK ((before IS NULL) = (before_gpu_count_milli IS NULL)),
@@ -463,6 +464,7 @@ COMMENT ON COLUMN price_changes.actor IS 'Who: key:12, cli, sample';
 COMMENT ON COLUMN price_changes.before_gpu_count_milli IS 'GPUs of one node before, thousandths';
 COMMENT ON COLUMN price_changes.before IS 'Prices that are gone or changed, as they were; NULL where all are new';
 COMMENT ON COLUMN price_changes.after_gpu_count_milli IS 'GPUs of one node afterwards, thousandths';
+COMMENT ON COLUMN price_changes.change_count IS 'How many prices this is about: the identities in before and after together';
 COMMENT ON COLUMN price_changes.after IS 'Prices that are new or changed, as they are; NULL where all are gone';
 
 CREATE TABLE idempotency (
