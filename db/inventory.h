@@ -34,16 +34,20 @@ struct upload_record {
     const struct row_issues *warnings;
 };
 
-/* Under the lock: writes the change set (created, updated, removed rows, prices, price changes, tombstones), bumps the version unless
+/* Under the lock that gave `provider`: writes the change set (created, updated, removed rows, prices, price changes, tombstones), bumps the version unless
  * nothing at all changed, records upload and audit entry. Fills `before` and `fields` of updated changes, `version` and
- * `updated_at_us` of each `after`, provider->version, confirmed_at_us and updated_at_us. *ret_upload_id is a new uuid text. */
+ * `updated_at_us` (and `observed_at_us` where unknown) of each `after`, provider->version, confirmed_at_us and updated_at_us.
+ * *ret_upload_id is a new uuid text. A full upload that confirms what is there moves the version too, with no row carrying it: that
+ * is how other nodes learn of it. DB_CONFLICT where the change set was made against another state than the one locked. */
 enum db_status db_inventory_apply(struct db_connection *connection, struct provider *provider,
                                   struct change_set *change_set, const struct upload_record *record,
                                   struct arena *arena, char ret_upload_id[static 37]);
 
-/* What changed after a version: offers changed since, and ids of those removed since; with after_version < 0 everything live (and
- * nothing removed). All of it lives in the arena, so that it can be applied as one. */
+/* What changed after a version: offers changed since, and ids of those removed since; with after_version < 0, or where removals
+ * since then were forgotten by retention, everything live (and nothing removed), and `whole` says so. All of it lives in the arena
+ * and is of one moment, so that it can be applied as one; it may be newer than provider->version. */
 struct inventory_delta {
+    bool whole;
     struct offer *offers;
     size_t offer_count;
     const char **removed_external_ids;

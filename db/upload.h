@@ -48,7 +48,13 @@ enum db_status db_idempotency_claim(struct db_connection *connection, const char
 /* Stores the answer in the same transaction. */
 enum db_status db_idempotency_store(struct db_connection *connection, const char *scope, const char *key, int status,
                                     const char *body);
-/* Removes what retention no longer keeps; bounded work per call. */
-enum db_status db_retention(struct db_connection *connection);
+/* How long things are kept, in days; idempotency records 24 h, price history for ever. */
+struct retention {
+    int32_t upload_days;    /* uploads with their issues */
+    int32_t tombstone_days;
+    int32_t audit_days;     /* at least 31 */
+};
+/* Removes what retention no longer keeps; bounded work per call, in transactions of its own: call it now and then outside any. */
+enum db_status db_retention(struct db_connection *connection, const struct retention *retention);
 
 #endif

@@ -192,7 +192,7 @@ static bool load_providers(struct node *node, struct db_connection *connection,
         updates[update_count++] = (struct catalog_update){
             .provider = &providers[i],
             .after_version = whole ? -1 : held->version,
-            .reload = whole,
+            .reload = delta.whole,
             .force = reload,
             .upserts = delta.offers,
             .upsert_count = delta.offer_count,

@@ -244,7 +244,7 @@ void publish_provider(struct node *node, struct db_connection *connection,
     struct catalog_update update = {
         .provider = provider,
         .after_version = held,
-        .reload = held < 0,
+        .reload = delta.whole,
         .upserts = delta.offers,
         .upsert_count = delta.offer_count,
         .removed = delta.removed_external_ids,

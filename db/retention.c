@@ -1,0 +1,63 @@
+/* Forgetting: bounded work a call, each part in a transaction of its own, so that it never holds up writers for long. */
+#include "db/connection.h"
+#include "db/upload.h"
+
+#define ROWS_PER_CALL 5000
+
+static enum db_status expire(struct db_connection *connection, enum statement statement,
+                             int32_t days)
+{
+    struct db_params params = {0};
+    param_bigint(&params, ROWS_PER_CALL);
+    if (days >= 0)
+        param_integer(&params, days);
+    enum db_status status = db_run(connection, statement, &params, ROWS_PER_CALL, NULL);
+    params_free(&params);
+    return status;
+}
+
+/* Append-only tables let retention through only when it says who it is. */
+static enum db_status expire_audit(struct db_connection *connection, int32_t days)
+{
+    enum db_status status = db_begin(connection);
+    if (status != DB_OK)
+        return status;
+    status = db_run(connection, STATEMENT_RETENTION_ANNOUNCE, NULL, 0, NULL);
+    if (status == DB_OK)
+        status = expire(connection, STATEMENT_EXPIRE_AUDIT, days);
+    return db_end_own(connection, true, status);
+}
+
+/* One provider's a call. */
+static enum db_status expire_tombstones(struct db_connection *connection, int32_t days)
+{
+    struct db_params params = {0};
+    struct pg_result *result;
+    struct db_row row;
+    param_integer(&params, days);
+    enum db_status status =
+        db_run_one(connection, STATEMENT_EXPIRE_TOMBSTONES_PROVIDER, &params, &result, &row);
+    params_free(&params);
+    if (status != DB_OK)
+        return status == DB_NONE ? DB_OK : status;
+    struct arena arena = {0};
+    param_text(&params, row_text(&row, &arena));
+    param_bigint(&params, row_bigint(&row));
+    db_result_free(result);
+    status = db_run(connection, STATEMENT_EXPIRE_TOMBSTONES, &params, ROWS_PER_CALL, NULL);
+    params_free(&params);
+    arena_free(&arena);
+    return status;
+}
+
+enum db_status db_retention(struct db_connection *connection, const struct retention *retention)
+{
+    enum db_status status = expire(connection, STATEMENT_EXPIRE_IDEMPOTENCY, -1);
+    if (status == DB_OK)
+        status = expire(connection, STATEMENT_EXPIRE_UPLOADS, retention->upload_days);
+    if (status == DB_OK)
+        status = expire_tombstones(connection, retention->tombstone_days);
+    if (status == DB_OK)
+        status = expire_audit(connection, retention->audit_days);
+    return status;
+}
