@@ -72,7 +72,7 @@ void crypt_base64url(const void *bytes, size_t length, char *out)
 }
 
 bool crypt_base64url_decode(const char *text, size_t text_length, void *out, size_t size,
-                             size_t *ret_length)
+                            size_t *ret_length)
 {
     const char *end = NULL;
     if (sodium_base642bin(out, size, text, text_length, NULL, ret_length, &end,

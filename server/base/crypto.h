@@ -46,7 +46,7 @@ void crypt_base64url(const void *bytes, size_t length, char *out);
 /* Decodes base64url without padding into at most `size` bytes; false where malformed or too long.
  */
 bool crypt_base64url_decode(const char *text, size_t text_length, void *out, size_t size,
-                             size_t *ret_length);
+                            size_t *ret_length);
 
 /* Lower-case hexadecimal; `out` holds length * 2 + 1 bytes. */
 void crypt_hex(const void *bytes, size_t length, char *out);

@@ -1,5 +1,5 @@
-/* Counters, gauges and histograms with Prometheus text output. The set is fixed in metrics.c by one table; updates are relaxed atomics
- * on any thread. */
+/* Counters, gauges and histograms with Prometheus text output. The set is fixed in metrics.c by one
+ * table; updates are relaxed atomics on any thread. */
 #ifndef RACKRATE_BASE_METRICS_H
 #define RACKRATE_BASE_METRICS_H
 
@@ -7,26 +7,31 @@
 
 #include <stdint.h>
 
-#define METRICS(X)                                                                                                     \
-    X(COUNTER, HTTP_CONNECTIONS, "rackrate_http_connections_total", "Connections accepted")                          \
-    X(GAUGE, HTTP_CONNECTIONS_OPEN, "rackrate_http_connections_open", "Connections open now")                        \
-    X(COUNTER, HTTP_REAPED, "rackrate_http_reaped_total", "Connections shut down because a request was not complete in time") \
-    X(COUNTER, HTTP_REFUSED_FRAMING, "rackrate_http_refused_framing_total", "Requests refused by the framing guard") \
-    X(GAUGE, QUEUE_DEPTH, "rackrate_queue_depth", "Requests waiting for a worker")                                   \
-    X(COUNTER, QUEUE_REFUSED, "rackrate_queue_refused_total", "Requests refused because the queue was full")        \
-    X(GAUGE, BODY_BYTES, "rackrate_body_bytes", "Bytes of request bodies held now")                                  \
-    X(COUNTER, BODY_REFUSED, "rackrate_body_refused_total", "Requests refused because the byte budget was used up") \
-    X(COUNTER, RATE_LIMITED, "rackrate_rate_limited_total", "Requests refused by the rate limit")                   \
-    X(GAUGE, CATALOG_OFFERS, "rackrate_catalog_offers", "Live offers in the snapshot")                               \
-    X(GAUGE, CATALOG_BYTES, "rackrate_catalog_bytes", "Memory held by the catalogue")                                \
-    X(COUNTER, CATALOG_PUBLISHES, "rackrate_catalog_publishes_total", "Snapshots published")                        \
-    X(COUNTER, CATALOG_FAILED, "rackrate_catalog_failed_builds_total", "Snapshot builds that failed")               \
-    X(COUNTER, SYNC_POLLS, "rackrate_sync_polls_total", "Version polls of the database")                            \
-    X(COUNTER, SYNC_ERRORS, "rackrate_sync_errors_total", "Version polls that failed")                              \
-    X(COUNTER, SYNC_RELOADS, "rackrate_sync_reloads_total", "Providers reloaded in full")                           \
-    X(GAUGE, DATABASE_UP, "rackrate_database_up", "1 while the database answers")                                    \
-    X(COUNTER, UPLOADS_APPLIED, "rackrate_uploads_applied_total", "Inventory writes committed")                     \
-    X(COUNTER, UPLOADS_REFUSED, "rackrate_uploads_refused_total", "Inventory writes refused")                       \
+#define METRICS(X)                                                                                 \
+    X(COUNTER, HTTP_CONNECTIONS, "rackrate_http_connections_total", "Connections accepted")        \
+    X(GAUGE, HTTP_CONNECTIONS_OPEN, "rackrate_http_connections_open", "Connections open now")      \
+    X(COUNTER, HTTP_REAPED, "rackrate_http_reaped_total",                                          \
+      "Connections shut down because a request was not complete in time")                          \
+    X(COUNTER, HTTP_REFUSED_FRAMING, "rackrate_http_refused_framing_total",                        \
+      "Requests refused by the framing guard")                                                     \
+    X(GAUGE, QUEUE_DEPTH, "rackrate_queue_depth", "Requests waiting for a worker")                 \
+    X(COUNTER, QUEUE_REFUSED, "rackrate_queue_refused_total",                                      \
+      "Requests refused because the queue was full")                                               \
+    X(GAUGE, BODY_BYTES, "rackrate_body_bytes", "Bytes of request bodies held now")                \
+    X(COUNTER, BODY_REFUSED, "rackrate_body_refused_total",                                        \
+      "Requests refused because the byte budget was used up")                                      \
+    X(COUNTER, RATE_LIMITED, "rackrate_rate_limited_total", "Requests refused by the rate limit")  \
+    X(GAUGE, CATALOG_OFFERS, "rackrate_catalog_offers", "Live offers in the snapshot")             \
+    X(GAUGE, CATALOG_BYTES, "rackrate_catalog_bytes", "Memory held by the catalogue")              \
+    X(COUNTER, CATALOG_PUBLISHES, "rackrate_catalog_publishes_total", "Snapshots published")       \
+    X(COUNTER, CATALOG_FAILED, "rackrate_catalog_failed_builds_total",                             \
+      "Snapshot builds that failed")                                                               \
+    X(COUNTER, SYNC_POLLS, "rackrate_sync_polls_total", "Version polls of the database")           \
+    X(COUNTER, SYNC_ERRORS, "rackrate_sync_errors_total", "Version polls that failed")             \
+    X(COUNTER, SYNC_RELOADS, "rackrate_sync_reloads_total", "Providers reloaded in full")          \
+    X(GAUGE, DATABASE_UP, "rackrate_database_up", "1 while the database answers")                  \
+    X(COUNTER, UPLOADS_APPLIED, "rackrate_uploads_applied_total", "Inventory writes committed")    \
+    X(COUNTER, UPLOADS_REFUSED, "rackrate_uploads_refused_total", "Inventory writes refused")      \
     X(COUNTER, ROWS_REJECTED, "rackrate_rows_rejected_total", "Rows rejected in uploads")
 
 enum metric {
@@ -40,11 +45,12 @@ void metric_add(enum metric metric, int64_t amount);
 void metric_set(enum metric metric, int64_t value);
 int64_t metric_get(enum metric metric);
 
-/* One answered request: its operation (a static string of the route table), status and duration, in counters by (operation, status)
- * and a duration histogram by operation. */
+/* One answered request: its operation (a static string of the route table), status and duration, in
+ * counters by (operation, status) and a duration histogram by operation. */
 void metrics_observe_request(const char *operation, int status, int64_t duration_us);
 
-/* Prometheus text format 0.0.4 of everything, process metrics (resident bytes, open fds, start time) included. */
+/* Prometheus text format 0.0.4 of everything, process metrics (resident bytes, open fds, start
+ * time) included. */
 void metrics_write(struct buf *out);
 
 #endif
