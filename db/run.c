@@ -13,7 +13,7 @@
 
 #define READ_DEADLINE_MS 5000
 #define WRITE_DEADLINE_MS 9000 /* over lock_timeout (db/connect.c), so that a lock's answer is heard */
-#define SCRIPT_DEADLINE_MS 60000
+#define SCRIPT_DEADLINE_MS 600000 /* a migration may have much to rewrite */
 #define ROWS_PER_MS 5 /* a slow server writes more than so many a millisecond */
 
 /* Closes the connection: its state is unknown or useless. The socket is shut first, so that nothing can wait on a dead peer. */
