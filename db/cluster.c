@@ -23,6 +23,7 @@
 #define LEFTOVER_WAIT_MS 30000
 #define INITDB_WAIT_MS 300000
 #define START_WAIT_MS 600000 /* crash recovery replays what is there */
+#define CREATE_WAIT_MS 120000
 #define LOG_ROTATE_BYTES (10L << 20)
 
 struct db_cluster {
@@ -355,7 +356,7 @@ static bool make_database(const struct db_cluster *cluster, char **ret_error)
     if (connection == NULL)
         return false;
     bool good = db_run_script(connection, "CREATE DATABASE rackrate TEMPLATE template0",
-                              ret_error) == DB_OK;
+                              CREATE_WAIT_MS, NULL, ret_error) == DB_OK;
     db_disconnect(connection);
     return good;
 }
@@ -431,7 +432,7 @@ bool db_cluster_reachable(const char *state_dir)
     if (!good)
         return false;
     /* The nearest directory that is there. */
-    char real[PATH_MAX], *path = xstrdup(state_dir);
+    char real[PATH_MAX], *path = xstrdup(*state_dir == '\0' ? "." : state_dir);
     while (realpath(path, real) == NULL && errno == ENOENT) {
         char *slash = strrchr(path, '/');
         if (slash == NULL)

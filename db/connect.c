@@ -11,6 +11,7 @@
 
 /* lock_timeout is shorter than what a client waits (STATEMENT_WRITE, db/run.c), so that waiting for a lock ends with an answer.
  * client_connection_check_interval ends what runs for somebody who hung up. */
+#define SETTINGS_WAIT_MS 5000
 static const char session_settings[] =
     "SET statement_timeout = '120s'; SET lock_timeout = '6s'; "
     "SET idle_in_transaction_session_timeout = '60s'; SET client_connection_check_interval = '2s'; "
@@ -55,7 +56,7 @@ static bool prepare_session(struct db_connection *connection, char **ret_error)
         *ret_error = xstrdup("out of memory");
         return false;
     }
-    return db_run_script(connection, session_settings, ret_error) == DB_OK;
+    return db_run_script(connection, session_settings, SETTINGS_WAIT_MS, NULL, ret_error) == DB_OK;
 }
 
 /* Replaces the connection's session by a new one. */

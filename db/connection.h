@@ -93,8 +93,13 @@ enum db_status db_run_one(struct db_connection *connection, enum statement state
  * malformed (DB_FAILED). */
 enum db_status db_run_each(struct db_connection *connection, enum statement statement, const struct db_params *params,
                            size_t rows, bool (*take)(void *closure, struct db_row *row), void *closure);
-/* Several statements in one text without parameters (a migration). */
-enum db_status db_run_script(struct db_connection *connection, const char *sql, char **ret_error);
+/* Several statements in one text without parameters (a migration, settings), each wait for at most limit_ms. *ret_value (where not NULL;
+ * start with NULL) becomes the first value of the last result with rows, malloc'd; *ret_error the server's message, malloc'd. */
+enum db_status db_run_script(struct db_connection *connection, const char *sql, int64_t limit_ms, char **ret_value,
+                             char **ret_error);
+
+/* Prepares one statement, unless it is prepared already; db_run does it by itself. */
+enum db_status db_prepare(struct db_connection *connection, enum statement statement);
 
 /* COPY … FROM STDIN in binary: begin, write as often as needed (out is emptied once it is large), end. */
 enum db_status db_copy_begin(struct db_connection *connection, enum statement statement, struct buf *out);

@@ -16,6 +16,7 @@
 
 #define LOCK_TRIES 1200
 #define LOCK_PAUSE_NS 100000000L
+#define MIGRATION_WAIT_MS 600000 /* one may have much to rewrite */
 #define PREFIX "migrations/"
 
 static const char table_sql[] =
@@ -134,7 +135,7 @@ static enum db_status read_applied(struct db_connection *connection, struct migr
 static enum db_status run_in_transaction(struct db_connection *connection,
                                          const struct migration *migration, char **ret_error)
 {
-    enum db_status status = db_run_script(connection, migration->sql, ret_error);
+    enum db_status status = db_run_script(connection, migration->sql, MIGRATION_WAIT_MS, NULL, ret_error);
     if (status != DB_OK)
         return status;
     struct db_params params = {0};
@@ -152,7 +153,8 @@ static enum db_status apply_one(struct db_connection *connection, const struct m
     enum db_status status = db_begin(connection);
     if (status != DB_OK)
         return status;
-    status = db_run_script(connection, "SET LOCAL statement_timeout = 0", ret_error);
+    status = db_run_script(connection, "SET LOCAL statement_timeout = 0", MIGRATION_WAIT_MS,
+                           NULL, ret_error);
     if (status == DB_OK)
         status = run_in_transaction(connection, migration, ret_error);
     status = db_end_own(connection, true, status);
@@ -176,7 +178,7 @@ static enum db_status apply_all(struct db_connection *connection, struct migrati
     if (status == DB_OK)
         status = run_bool(connection, STATEMENT_MIGRATION_TABLE, &there);
     if (status == DB_OK && !there)
-        status = db_run_script(connection, table_sql, ret_error);
+        status = db_run_script(connection, table_sql, MIGRATION_WAIT_MS, NULL, ret_error);
     for (size_t i = 0; i < list->count && status == DB_OK; i++) {
         if (list->items[i].applied)
             continue;

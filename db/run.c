@@ -7,13 +7,13 @@
 #include <errno.h>
 #include <libpq-fe.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define READ_DEADLINE_MS 5000
 #define WRITE_DEADLINE_MS 9000 /* over lock_timeout (db/connect.c), so that a lock's answer is heard */
-#define SCRIPT_DEADLINE_MS 600000 /* a migration may have much to rewrite */
 #define ROWS_PER_MS 5 /* a slow server writes more than so many a millisecond */
 
 /* Closes the connection: its state is unknown or useless. The socket is shut first, so that nothing can wait on a dead peer. */
@@ -69,14 +69,17 @@ static enum db_status fail(struct db_connection *connection, const char *name, P
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    const char *detail = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+    const char *constraint = PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+    char message[300];
+    snprintf(message, sizeof(message), "%s", text == NULL ? "" : text);
+    for (char *quote = message; (quote = strchr(quote, '"')) != NULL;)
+        *quote = '\'';
     bool dead;
     enum db_status status = classify(state, &dead);
     if (status == DB_FAILED || (status == DB_UNAVAILABLE && !dead))
         log_error("the database refused a statement",
                   "statement=%s sqlstate=%s constraint=\"%s\" text=\"%s\"", name,
-                  state == NULL ? "none" : state, detail == NULL ? "" : detail,
-                  text == NULL ? "" : text);
+                  state == NULL ? "none" : state, constraint == NULL ? "" : constraint, message);
     PQclear(result);
     if (dead)
         return give_up(connection, state == NULL ? "no answer" : state);
@@ -174,8 +177,10 @@ static int64_t deadline_of(enum statement statement, size_t rows)
     return base + (int64_t)(rows / ROWS_PER_MS);
 }
 
-static enum db_status prepare(struct db_connection *connection, enum statement statement)
+enum db_status db_prepare(struct db_connection *connection, enum statement statement)
 {
+    if (connection->pg == NULL)
+        return DB_UNAVAILABLE;
     const struct statement_text *text = &statement_table[statement];
     if (connection->prepared[statement])
         return DB_OK;
@@ -194,7 +199,7 @@ static enum db_status send_statement(struct db_connection *connection, enum stat
 {
     if (connection->pg == NULL)
         return DB_UNAVAILABLE;
-    enum db_status status = prepare(connection, statement);
+    enum db_status status = db_prepare(connection, statement);
     if (status != DB_OK)
         return status;
     const char *values[PARAMS_MAX];
@@ -273,15 +278,24 @@ enum db_status db_run_each(struct db_connection *connection, enum statement stat
     return good ? DB_OK : DB_FAILED;
 }
 
-enum db_status db_run_script(struct db_connection *connection, const char *sql, char **ret_error)
+/* The first value of a result that has rows. */
+static void keep_value(const PGresult *result, char **ret_value)
+{
+    if (ret_value == NULL || PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) == 0)
+        return;
+    free(*ret_value);
+    *ret_value = xstrdup(PQgetvalue(result, 0, 0));
+}
+
+enum db_status db_run_script(struct db_connection *connection, const char *sql, int64_t limit_ms,
+                             char **ret_value, char **ret_error)
 {
     if (connection->pg == NULL)
         return DB_UNAVAILABLE;
-    if (PQsendQuery(connection->pg, sql) == 0 || !flush(connection, SCRIPT_DEADLINE_MS)) {
+    if (PQsendQuery(connection->pg, sql) == 0 || !flush(connection, limit_ms)) {
         *ret_error = xstrdup("the database closed the connection");
         return give_up(connection, "can't send");
     }
-    int64_t limit_ms = strlen(sql) < 1000 ? READ_DEADLINE_MS : SCRIPT_DEADLINE_MS;
     PGresult *result, *error = NULL;
     for (;;) {
         if (!next_result(connection, limit_ms, &result)) {
@@ -291,10 +305,12 @@ enum db_status db_run_script(struct db_connection *connection, const char *sql, 
         }
         if (result == NULL)
             break;
-        if (is_error(result) && error == NULL)
+        if (is_error(result) && error == NULL) {
             error = result;
-        else
-            PQclear(result);
+            continue;
+        }
+        keep_value(result, ret_value);
+        PQclear(result);
     }
     if (error == NULL)
         return DB_OK;
