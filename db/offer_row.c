@@ -307,11 +307,11 @@ bool offer_row_read(struct db_row *row, struct arena *arena, struct offer_row *r
     good = row_fixed_bytes(row, ret_row->hash, sizeof(ret_row->hash));
     ret_row->created_at_us = row_time(row);
     offer->updated_at_us = row_time(row);
-    offer->gpu = gpu_find_slug(gpu_slug);
+    offer->gpu = gpu_find(gpu_slug);
     ret_row->unknown_gpu = offer->gpu == INDEX_NONE;
     if (ret_row->unknown_gpu)
         offer->gpu = gpu_unrecognized();
-    offer->place = place_slug == NULL ? INDEX_NONE : place_find_slug(place_slug);
+    offer->place = place_slug == NULL ? INDEX_NONE : place_find(place_slug);
     int64_t nominal = gpu_at(offer->gpu)->vram_gb_milli;
     offer->vram_gb_milli = nominal > 0 ? nominal : offer->vram_gb_given_milli;
     return good;

@@ -37,7 +37,7 @@ struct offer *test_offer(struct arena *arena, const char *external_id, int64_t q
         .price_count = 1,
         .extra_costs = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN},
         .observed_at_us = TIMESTAMP_UNKNOWN,
-        .gpu = gpu_find_slug("h100-sxm"),
+        .gpu = gpu_find("h100-sxm"),
         .place = INDEX_NONE,
     };
     offer->vram_gb_milli = gpu_at(offer->gpu)->vram_gb_milli;
@@ -77,7 +77,7 @@ struct offer *test_full_offer(struct arena *arena, const char *external_id)
     offer->fabric_gbps_milli = 3200000;
     offer->region_raw = "us-east";
     offer->zone = "iad1";
-    offer->place = place_find_slug("us-east");
+    offer->place = place_find("us-east");
     offer->availability = (struct availability){AVAILABILITY_LIMITED, 64, 0, schedule, 2};
     offer->extra_costs = (struct extra_costs){10000, 0, 60, 3600};
     offer->order_url = "https://example.com/order";
