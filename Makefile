@@ -34,7 +34,7 @@ COMPILER := $(CC_$(VARIANT))
 
 LIBS_NAMES := libmicrohttpd libpq jansson libsodium zlib libzstd libutf8proc inih
 PKG_CFLAGS = $(shell pkg-config --cflags $(LIBS_NAMES))
-PKG_LIBS = $(shell pkg-config --libs $(LIBS_NAMES)) -lcsv
+PKG_LIBS = $(shell pkg-config --libs $(LIBS_NAMES)) -lcsv -lm
 CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE -I. -I$(B)/gen -fPIE -pthread -MMD -MP $(WARN) $(CFLAGS_$(VARIANT)) $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pthread $(LDFLAGS_$(VARIANT)) $(LDFLAGS)
 

@@ -312,6 +312,7 @@ bool offer_row_read(struct db_row *row, struct arena *arena, struct offer_row *r
     if (ret_row->unknown_gpu)
         offer->gpu = gpu_unrecognized();
     offer->place = place_slug == NULL ? INDEX_NONE : place_find(place_slug);
+    ret_row->unknown_place = place_slug != NULL && offer->place == INDEX_NONE;
     int64_t nominal = gpu_at(offer->gpu)->vram_gb_milli;
     offer->vram_gb_milli = nominal > 0 ? nominal : offer->vram_gb_given_milli;
     return good;

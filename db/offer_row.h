@@ -13,7 +13,8 @@ struct offer_row {
     uint8_t id[OFFER_ID_BYTES];
     uint8_t hash[OFFER_HASH_BYTES];
     int64_t created_at_us;
-    bool unknown_gpu; /* its GPU's slug is not known to this build */
+    bool unknown_gpu;   /* its GPU's slug is not known to this build */
+    bool unknown_place; /* nor its place's */
 };
 
 /* Reads one row; everything goes into the arena, derived figures included. False where a value is none this program knows. */

@@ -216,9 +216,8 @@ CREATE DOMAIN price AS price_row
     CONSTRAINT price_amount CHECK ((VALUE).quoted_microusd BETWEEN 1 AND 10000000000000)
     CONSTRAINT price_term CHECK (CASE (VALUE).billing WHEN 'reserved' THEN (VALUE).term_months BETWEEN 1 AND 600
         ELSE (VALUE).term_months = 0 END)
-    CONSTRAINT price_order CHECK ((VALUE).min_gpus > 0 AND (VALUE).max_gpus >= (VALUE).min_gpus
-        OR coalesce((VALUE).min_gpus, 1) > 0 AND coalesce((VALUE).max_gpus, 1) > 0
-           AND ((VALUE).min_gpus IS NULL OR (VALUE).max_gpus IS NULL))
+    CONSTRAINT price_order CHECK ((VALUE).min_gpus > 0)
+    CONSTRAINT price_order_limit CHECK ((VALUE).max_gpus > 0 AND (VALUE).max_gpus >= coalesce((VALUE).min_gpus, 1))
     CONSTRAINT price_upfront CHECK ((VALUE).upfront_percent_milli BETWEEN 0 AND 100000)
     CONSTRAINT price_plan CHECK ((VALUE).plan <> '' AND octet_length((VALUE).plan) <= 100);
 COMMENT ON DOMAIN price IS 'One way to pay for an offer, with the rules that hold for it alone';

@@ -1,5 +1,5 @@
-/* The parts of the place table and the words for them; only place.c and place_resolve.c read them.
- */
+/* The parts of the place table and the words for them; only place.c, place_resolve.c and db/seed.c,
+ * which copies them into the database, read them. */
 #ifndef RACKRATE_REFERENCE_PLACE_TABLE_H
 #define RACKRATE_REFERENCE_PLACE_TABLE_H
 
