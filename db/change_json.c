@@ -1,5 +1,5 @@
-/* Changes as JSON: only the fields that differ, in the upload's own words, so that a provider can tell what its upload did without
- * the database keeping two copies of each offer. */
+/* Changes as JSON: only the fields that differ, in the upload's own words, so that a provider can
+ * tell what its upload did without the database keeping two copies of each offer. */
 #include "db/change_json.h"
 
 #include "server/base/decimal.h"
@@ -39,10 +39,9 @@ static void write_prices(struct buf *out, const struct offer *offer)
         buf_add_json_member_string(out, "billing", billing_name(price->billing));
         buf_add_json_member_int(out, "term_months", price->term_months);
         buf_add_json_member_string(out, "plan", price->plan);
-        buf_add_json_member_decimal(out,
-                                    price->quoted_per == PRICE_PER_GPU ? "price_per_gpu_hour"
-                                                                       : "price_per_node_hour",
-                                    price->quoted_microusd, 6);
+        buf_add_json_member_decimal(
+            out, price->quoted_per == PRICE_PER_GPU ? "price_per_gpu_hour" : "price_per_node_hour",
+            price->quoted_microusd, 6);
         buf_add_json_member_int(out, "min_gpus", price->min_gpus);
         buf_add_json_member_int(out, "max_gpus", price->max_gpus);
         buf_add_json_member_decimal(out, "upfront_percent", price->upfront_percent_milli, 3);

@@ -1,6 +1,7 @@
-/* The life of the private cluster. Its state directory holds `lock` (held while a server runs), `postgres` (the data), `run` (the
- * socket; or `socket-dir`, which names a short directory under /tmp where the path would be too long for a socket) and
- * `postgresql.log`. A cluster is made beside its place and moved there whole, so that a kill in between leaves nothing by half. */
+/* The life of the private cluster. Its state directory holds `lock` (held while a server runs),
+ * `postgres` (the data), `run` (the socket; or `socket-dir`, which names a short directory under
+ * /tmp where the path would be too long for a socket) and `postgresql.log`. A cluster is made
+ * beside its place and moved there whole, so that a kill in between leaves nothing by half. */
 #include "db/cluster.h"
 
 #include "db/cluster_process.h"
@@ -18,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOCKET_PATH_MAX 107 /* of struct sockaddr_un */
-#define SOCKET_NAME "/.s.PGSQL.5432"
+#define SOCKET_PATH_MAX  107 /* of struct sockaddr_un */
+#define SOCKET_NAME      "/.s.PGSQL.5432"
 #define LEFTOVER_WAIT_MS 30000
-#define INITDB_WAIT_MS 300000
-#define START_WAIT_MS 600000 /* crash recovery replays what is there */
-#define CREATE_WAIT_MS 120000
+#define INITDB_WAIT_MS   300000
+#define START_WAIT_MS    600000 /* crash recovery replays what is there */
+#define CREATE_WAIT_MS   120000
 #define LOG_ROTATE_BYTES (10L << 20)
 
 struct db_cluster {
@@ -92,8 +93,8 @@ static bool open_state(struct db_cluster *cluster, const char *state_dir, char *
 {
     char real[PATH_MAX];
     if (!cluster_make_directory(state_dir, 0755) || realpath(state_dir, real) == NULL) {
-        *ret_error = cluster_format("can't make the state directory %s: %s", state_dir,
-                                    strerror(errno));
+        *ret_error =
+            cluster_format("can't make the state directory %s: %s", state_dir, strerror(errno));
         return false;
     }
     cluster->state_dir = xstrdup(real);
@@ -113,7 +114,8 @@ static bool open_state(struct db_cluster *cluster, const char *state_dir, char *
     return false;
 }
 
-/* What a killed run left: given time to end by itself, then ended. Nobody else may use the data while the lock is held here. */
+/* What a killed run left: given time to end by itself, then ended. Nobody else may use the data
+ * while the lock is held here. */
 static bool clear_leftovers(struct db_cluster *cluster, char **ret_error)
 {
     struct postmaster_file file;
@@ -217,7 +219,8 @@ static bool make_cluster(struct db_cluster *cluster, char **ret_error)
     return good;
 }
 
-/* A directory under /tmp that an earlier start made and that is still ours, or a new one; its name is kept in the state directory. */
+/* A directory under /tmp that an earlier start made and that is still ours, or a new one; its name
+ * is kept in the state directory. */
 static char *short_socket_dir(const struct db_cluster *cluster)
 {
     char *record = cluster_format("%s/socket-dir", cluster->state_dir);
@@ -252,8 +255,8 @@ static bool make_socket_dir(struct db_cluster *cluster, char **ret_error)
     }
     good = good && give_to_owner(cluster, cluster->socket_dir);
     if (!good)
-        *ret_error = cluster_format("can't make a directory for the database's socket: %s",
-                                    strerror(errno));
+        *ret_error =
+            cluster_format("can't make a directory for the database's socket: %s", strerror(errno));
     else
         cluster->url = make_url(cluster->socket_dir);
     return good;
@@ -279,9 +282,9 @@ static pid_t spawn_postmaster(const struct db_cluster *cluster)
         "max_wal_size=1GB", "min_wal_size=80MB", "wal_compression=on",
         "checkpoint_completion_target=0.9", "max_parallel_workers_per_gather=0", "jit=off",
         /* What was acknowledged is on disk; nothing in a configuration file changes that. */
-        "fsync=on", "full_page_writes=on", "synchronous_commit=on",
-        "logging_collector=off", "log_destination=stderr", "log_line_prefix=%m [%p] ",
-        "log_checkpoints=off", "timezone=UTC", "log_timezone=UTC"};
+        "fsync=on", "full_page_writes=on", "synchronous_commit=on", "logging_collector=off",
+        "log_destination=stderr", "log_line_prefix=%m [%p] ", "log_checkpoints=off", "timezone=UTC",
+        "log_timezone=UTC"};
     const size_t count = sizeof(settings) / sizeof(settings[0]);
     const char *arguments[2 * (sizeof(settings) / sizeof(settings[0])) + 6];
     size_t at = 0;

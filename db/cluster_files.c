@@ -1,5 +1,5 @@
-/* Files and owners of the private cluster. Permissions are not computed but tried, in a child that has become the owner, so that
- * access lists count as well. */
+/* Files and owners of the private cluster. Permissions are not computed but tried, in a child that
+ * has become the owner, so that access lists count as well. */
 #include "db/cluster_files.h"
 
 #include "server/base/arena.h"

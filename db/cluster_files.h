@@ -1,4 +1,5 @@
-/* Inside db/: where things lie in a state directory, who owns them, and which PostgreSQL programs there are. */
+/* Inside db/: where things lie in a state directory, who owns them, and which PostgreSQL programs
+ * there are. */
 #ifndef RACKRATE_DB_CLUSTER_FILES_H
 #define RACKRATE_DB_CLUSTER_FILES_H
 
@@ -14,14 +15,16 @@ struct cluster_owner {
     bool change; /* this process is root and has to become that user */
 };
 
-/* The owner of existing data, else postgres for root, else this user. False and *ret_error where root finds no such user. */
+/* The owner of existing data, else postgres for root, else this user. False and *ret_error where
+ * root finds no such user. */
 bool cluster_owner_find(const char *data_dir, struct cluster_owner *ret_owner, char **ret_error);
 /* Becomes the owner, for good; in a child. */
 bool cluster_owner_become(const struct cluster_owner *owner);
 /* The first directory on the way to `path` that the owner can't pass through, malloc'd, or NULL. */
 char *cluster_blocked_at(const struct cluster_owner *owner, const char *path);
 
-/* The directory of initdb and postgres: of major version `major`, or the newest where that is 0. Malloc'd, or NULL. */
+/* The directory of initdb and postgres: of major version `major`, or the newest where that is 0.
+ * Malloc'd, or NULL. */
 char *cluster_programs_find(int major, int *ret_major);
 
 /* A directory with all its parents; true also where it is there. */
@@ -29,7 +32,8 @@ bool cluster_make_directory(const char *path, mode_t mode);
 bool cluster_remove_tree(const char *path);
 /* printf, malloc'd. */
 char *cluster_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The whole of a small file, or the last `max` bytes of a large one, malloc'd with a NUL; NULL where it can't be read. */
+/* The whole of a small file, or the last `max` bytes of a large one, malloc'd with a NUL; NULL
+ * where it can't be read. */
 char *cluster_read_file(const char *path, size_t max);
 
 /* postmaster.pid: its lines that matter. */

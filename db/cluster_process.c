@@ -1,4 +1,5 @@
-/* Children of the cluster: started as another user, without this process's files, signals and terminal. */
+/* Children of the cluster: started as another user, without this process's files, signals and
+ * terminal. */
 #include "db/cluster_process.h"
 
 #include "server/base/arena.h"
@@ -15,15 +16,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_MS 5
+#define POLL_MS      5
 #define STOP_FAST_MS 60000
-#define STOP_NOW_MS 10000
+#define STOP_NOW_MS  10000
 
 /* What libpq and PostgreSQL would read from the environment must not reach the private cluster. */
 static void clear_environment(void)
 {
-    static const char *const names[] = {"PGDATA", "PGPORT", "PGHOST", "PGUSER", "PGOPTIONS",
-                                        "PGDATABASE", "PGSERVICE", "LC_MESSAGES", "LANGUAGE"};
+    static const char *const names[] = {"PGDATA",    "PGPORT",      "PGHOST",
+                                        "PGUSER",    "PGOPTIONS",   "PGDATABASE",
+                                        "PGSERVICE", "LC_MESSAGES", "LANGUAGE"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unsetenv(names[i]);
     setenv("LC_ALL", "C", 1);

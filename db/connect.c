@@ -1,5 +1,5 @@
-/* Opening, closing and renewing a connection; transactions; the epoch. What is set here is set on every connection alike, again
- * after each reconnect, since a new session remembers nothing. */
+/* Opening, closing and renewing a connection; transactions; the epoch. What is set here is set on
+ * every connection alike, again after each reconnect, since a new session remembers nothing. */
 #include "db/connection.h"
 #include "server/base/log.h"
 
@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* lock_timeout is shorter than what a client waits (STATEMENT_WRITE, db/run.c), so that waiting for a lock ends with an answer.
- * client_connection_check_interval ends what runs for somebody who hung up. */
+/* lock_timeout is shorter than what a client waits (STATEMENT_WRITE, db/run.c), so that waiting for
+ * a lock ends with an answer. client_connection_check_interval ends what runs for somebody who hung
+ * up. */
 #define SETTINGS_WAIT_MS 5000
 static const char session_settings[] =
     "SET statement_timeout = '120s'; SET lock_timeout = '6s'; "
@@ -30,18 +31,13 @@ static void take_notice(void *closure, const PGresult *result)
 static PGconn *open_connection(const char *url)
 {
     /* Later keywords win: the first are defaults that the URL may change, the last are not. */
-    const char *const keywords[] = {"connect_timeout",
-                                    "tcp_user_timeout",
-                                    "keepalives_idle",
-                                    "keepalives_interval",
-                                    "keepalives_count",
-                                    "target_session_attrs",
-                                    "fallback_application_name",
-                                    "dbname",
-                                    "client_encoding",
-                                    NULL};
-    const char *const values[] = {"3", "10000",      "10",       "5", "3", "read-write",
-                                  "rackrate", url, "UTF8", NULL};
+    const char *const keywords[] = {"connect_timeout",           "tcp_user_timeout",
+                                    "keepalives_idle",           "keepalives_interval",
+                                    "keepalives_count",          "target_session_attrs",
+                                    "fallback_application_name", "dbname",
+                                    "client_encoding",           NULL};
+    const char *const values[] = {"3",          "10000",    "10", "5",    "3",
+                                  "read-write", "rackrate", url,  "UTF8", NULL};
     return PQconnectdbParams(keywords, values, 1);
 }
 

@@ -1,4 +1,5 @@
-/* Idempotency records live and die with the write's own transaction: an answer is kept exactly when its write is. */
+/* Idempotency records live and die with the write's own transaction: an answer is kept exactly when
+ * its write is. */
 #include "db/connection.h"
 #include "db/upload.h"
 #include "server/base/crypto.h"
@@ -6,7 +7,8 @@
 
 #include <string.h>
 
-/* Takes the lock of (scope, key) for this transaction without waiting; DB_RETRY where another holds it. */
+/* Takes the lock of (scope, key) for this transaction without waiting; DB_RETRY where another holds
+ * it. */
 static enum db_status lock_key(struct db_connection *connection, const char *scope, const char *key)
 {
     struct crypt_hasher hasher;

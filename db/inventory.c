@@ -14,8 +14,7 @@ enum db_status db_inventory_lock(struct db_connection *connection, const char *p
     struct pg_result *result;
     struct db_row row;
     param_text(&params, provider_slug);
-    enum db_status status =
-        db_run_one(connection, STATEMENT_PROVIDER_LOCK, &params, &result, &row);
+    enum db_status status = db_run_one(connection, STATEMENT_PROVIDER_LOCK, &params, &result, &row);
     params_free(&params);
     if (status != DB_OK)
         return status;
@@ -168,8 +167,8 @@ static enum db_status read_since(struct db_connection *connection, const struct 
     status = db_run_each(connection, remembered ? STATEMENT_OFFERS_SINCE : STATEMENT_OFFERS_ALL,
                          &params, 0, take_offer, &offers);
     if (status == DB_OK && remembered)
-        status = db_run_each(connection, STATEMENT_REMOVED_SINCE, &params, 0, take_removed,
-                             &removed);
+        status =
+            db_run_each(connection, STATEMENT_REMOVED_SINCE, &params, 0, take_removed, &removed);
     params_free(&params);
     *ret_delta = (struct inventory_delta){
         .whole = !remembered,

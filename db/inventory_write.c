@@ -1,6 +1,7 @@
-/* Writing a change set. Rows that change are taken out (which gives their former state) and put in again by one binary COPY with the
- * new ones: an UPDATE would write new versions of row and index entries as well, since the version is indexed, and COPY is the
- * cheapest way to bring many rows (tests/bench). All under the lock on the provider's row. */
+/* Writing a change set. Rows that change are taken out (which gives their former state) and put in
+ * again by one binary COPY with the new ones: an UPDATE would write new versions of row and index
+ * entries as well, since the version is indexed, and COPY is the cheapest way to bring many rows
+ * (tests/bench). All under the lock on the provider's row. */
 #include "db/change_json.h"
 #include "db/inventory.h"
 #include "db/offer_row.h"
@@ -24,7 +25,7 @@ struct writing {
     int64_t at_us;          /* when, by the database's clock, under the lock */
     int64_t *created_at_us; /* by change: of the row before, or at_us */
     const char *upload_id;
-    struct buf out;         /* of COPY */
+    struct buf out; /* of COPY */
 };
 
 static size_t count_kind(const struct change_set *change_set, enum change_kind kind)
@@ -148,7 +149,8 @@ static enum db_status remove_gone(struct writing *writing)
     return status;
 }
 
-/* What is created again is not removed any more. Asked first, since most providers never removed anything. */
+/* What is created again is not removed any more. Asked first, since most providers never removed
+ * anything. */
 static enum db_status undo_tombstones(struct writing *writing, size_t created)
 {
     struct db_params params = {0};
@@ -343,9 +345,14 @@ static enum db_status record_upload(struct writing *writing)
     param_text(&params, record->kind);
     param_text(&params, record->format);
     param_text(&params, record->actor);
-    const int64_t numbers[] = {writing->provider->version, record->rows_read, set->created,
-                               set->updated,               set->unchanged,    set->removed,
-                               record->skipped,            record->rejected};
+    const int64_t numbers[] = {writing->provider->version,
+                               record->rows_read,
+                               set->created,
+                               set->updated,
+                               set->unchanged,
+                               set->removed,
+                               record->skipped,
+                               record->rejected};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         param_bigint(&params, numbers[i]);
     param_text(&params, set->change_count == 0 ? NULL : changes.data);
@@ -380,8 +387,7 @@ static enum db_status record_issues(struct writing *writing)
 {
     const struct row_issues *errors = writing->record->errors;
     const struct row_issues *warnings = writing->record->warnings;
-    size_t count =
-        (errors == NULL ? 0 : errors->count) + (warnings == NULL ? 0 : warnings->count);
+    size_t count = (errors == NULL ? 0 : errors->count) + (warnings == NULL ? 0 : warnings->count);
     if (count == 0)
         return DB_OK;
     enum db_status status =
@@ -406,8 +412,8 @@ static enum db_status record_audit(struct writing *writing)
     buf_add_json_member_int(&detail, "removed", set->removed);
     buf_add_json_member_int(&detail, "rejected", writing->record->rejected);
     buf_add_char(&detail, '}');
-    enum db_status status = db_audit(writing->connection, writing->record->actor,
-                                     "inventory_write", writing->provider->id, detail.data);
+    enum db_status status = db_audit(writing->connection, writing->record->actor, "inventory_write",
+                                     writing->provider->id, detail.data);
     buf_free(&detail);
     return status;
 }

@@ -153,8 +153,7 @@ enum db_status db_key_revoke(struct db_connection *connection, int64_t id, const
     } else if (status == DB_OK) {
         int64_t provider_id = row_bigint(&row);
         db_result_free(result);
-        status =
-            audit_key(connection, actor, "key_revoke", id, provider_id < 0 ? 0 : provider_id);
+        status = audit_key(connection, actor, "key_revoke", id, provider_id < 0 ? 0 : provider_id);
     }
     return db_end_own(connection, own, status);
 }

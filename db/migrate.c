@@ -1,5 +1,6 @@
-/* Migrations: found in the binary's assets as migrations/NNNN_name.sql, applied in order of their numbers. What was applied is never
- * applied again and must not have changed since: its BLAKE2b is kept. */
+/* Migrations: found in the binary's assets as migrations/NNNN_name.sql, applied in order of their
+ * numbers. What was applied is never applied again and must not have changed since: its BLAKE2b is
+ * kept. */
 #include "db/migrate.h"
 
 #include "db/connection.h"
@@ -14,10 +15,10 @@
 #include <string.h>
 #include <time.h>
 
-#define LOCK_TRIES 1200
-#define LOCK_PAUSE_NS 100000000L
+#define LOCK_TRIES        1200
+#define LOCK_PAUSE_NS     100000000L
 #define MIGRATION_WAIT_MS 600000 /* one may have much to rewrite */
-#define PREFIX "migrations/"
+#define PREFIX            "migrations/"
 
 static const char table_sql[] =
     "CREATE TABLE schema_migrations (number integer PRIMARY KEY CHECK (number > 0), "
@@ -135,7 +136,8 @@ static enum db_status read_applied(struct db_connection *connection, struct migr
 static enum db_status run_in_transaction(struct db_connection *connection,
                                          const struct migration *migration, char **ret_error)
 {
-    enum db_status status = db_run_script(connection, migration->sql, MIGRATION_WAIT_MS, NULL, ret_error);
+    enum db_status status =
+        db_run_script(connection, migration->sql, MIGRATION_WAIT_MS, NULL, ret_error);
     if (status != DB_OK)
         return status;
     struct db_params params = {0};
@@ -153,8 +155,8 @@ static enum db_status apply_one(struct db_connection *connection, const struct m
     enum db_status status = db_begin(connection);
     if (status != DB_OK)
         return status;
-    status = db_run_script(connection, "SET LOCAL statement_timeout = 0", MIGRATION_WAIT_MS,
-                           NULL, ret_error);
+    status = db_run_script(connection, "SET LOCAL statement_timeout = 0", MIGRATION_WAIT_MS, NULL,
+                           ret_error);
     if (status == DB_OK)
         status = run_in_transaction(connection, migration, ret_error);
     status = db_end_own(connection, true, status);
@@ -193,7 +195,8 @@ static enum db_status apply_all(struct db_connection *connection, struct migrati
     return status;
 }
 
-/* Waits for another one that migrates. A lock of the session, since each migration has its own transaction. */
+/* Waits for another one that migrates. A lock of the session, since each migration has its own
+ * transaction. */
 static enum db_status lock(struct db_connection *connection)
 {
     for (int i = 0; i < LOCK_TRIES; i++) {

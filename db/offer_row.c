@@ -1,5 +1,6 @@
-/* The columns of an offer in their one order, read and written in binary. Slugs are stored; indexes of this build are found by them. A
- * GPU that only a newer release knows reads as `unrecognized`, a place as unknown. */
+/* The columns of an offer in their one order, read and written in binary. Slugs are stored; indexes
+ * of this build are found by them. A GPU that only a newer release knows reads as `unrecognized`, a
+ * place as unknown. */
 #include "db/offer_row.h"
 
 #include "server/base/timestamp.h"
@@ -10,8 +11,9 @@
 
 /* ---- arrays of composites ---- */
 
-/* A walk over a binary array of composites: int32 dimensions, flags, element oid, then per dimension size and lower bound; per element
- * a length, then a count of fields, then oid, length and bytes of each. */
+/* A walk over a binary array of composites: int32 dimensions, flags, element oid, then per
+ * dimension size and lower bound; per element a length, then a count of fields, then oid, length
+ * and bytes of each. */
 struct walk {
     const char *at;
     const char *end;

@@ -1,5 +1,6 @@
-/* The history of an offer's prices. A stored row holds all prices that one write changed; a reader sees one change a price, numbered
- * by version and place within the write, so that pages can end anywhere. */
+/* The history of an offer's prices. A stored row holds all prices that one write changed; a reader
+ * sees one change a price, numbered by version and place within the write, so that pages can end
+ * anywhere. */
 #include "db/offer_row.h"
 #include "db/price_diff.h"
 #include "db/upload.h"
@@ -7,7 +8,8 @@
 
 #include <string.h>
 
-/* More than the changes of one write to one offer can be: 200 prices before and 200 others after. */
+/* More than the changes of one write to one offer can be: 200 prices before and 200 others after.
+ */
 #define CHANGES_PER_VERSION 1024
 
 struct expansion {
@@ -49,8 +51,7 @@ static bool expand(struct db_row *row, struct arena *arena, struct expansion *re
     if (!price_array_read(row, arena, gpu_count_milli, &after, &after_count))
         return false;
     *ret_expansion = (struct expansion){
-        .changes =
-            arena_calloc(arena, before_count + after_count, sizeof(*ret_expansion->changes)),
+        .changes = arena_calloc(arena, before_count + after_count, sizeof(*ret_expansion->changes)),
     };
     price_diff(before, before_count, after, after_count, expand_one, ret_expansion);
     for (size_t i = 0; i < ret_expansion->count; i++) {
@@ -70,8 +71,7 @@ static enum db_status count_changes(struct db_connection *connection,
     struct pg_result *result;
     struct db_row row;
     param_bytes(&params, offer_id, OFFER_ID_BYTES);
-    enum db_status status =
-        db_run_one(connection, STATEMENT_HISTORY_TOTAL, &params, &result, &row);
+    enum db_status status = db_run_one(connection, STATEMENT_HISTORY_TOTAL, &params, &result, &row);
     params_free(&params);
     if (status != DB_OK)
         return status;

@@ -1,4 +1,5 @@
-/* Providers: the directory and its versions. A change commits on its own unless the caller has a transaction open. */
+/* Providers: the directory and its versions. A change commits on its own unless the caller has a
+ * transaction open. */
 #include "db/provider.h"
 
 #include "db/provider_row.h"
@@ -66,8 +67,7 @@ static enum db_status insert(struct db_connection *connection, struct provider *
     struct pg_result *result;
     struct db_row row;
     add_params(&params, provider);
-    enum db_status status =
-        db_run_one(connection, STATEMENT_PROVIDER_ADD, &params, &result, &row);
+    enum db_status status = db_run_one(connection, STATEMENT_PROVIDER_ADD, &params, &result, &row);
     params_free(&params);
     if (status != DB_OK)
         return status == DB_NONE ? DB_CONFLICT : status;
@@ -145,8 +145,7 @@ enum db_status db_provider_find(struct db_connection *connection, const char *sl
     struct pg_result *result;
     struct db_row row;
     param_text(&params, slug);
-    enum db_status status =
-        db_run_one(connection, STATEMENT_PROVIDER_FIND, &params, &result, &row);
+    enum db_status status = db_run_one(connection, STATEMENT_PROVIDER_FIND, &params, &result, &row);
     params_free(&params);
     if (status != DB_OK)
         return status;
@@ -163,7 +162,8 @@ enum db_status db_versions(struct db_connection *connection, struct version_tabl
     if (status != DB_OK)
         return status;
     size_t count = db_result_rows(result);
-    *ret_table = (struct version_table){.providers = xcalloc(count + 1, sizeof(struct provider_version))};
+    *ret_table =
+        (struct version_table){.providers = xcalloc(count + 1, sizeof(struct provider_version))};
     for (size_t i = 0; i < count; i++) {
         struct db_row row = {.result = result, .row = (int)i};
         int32_t source = row_integer(&row);

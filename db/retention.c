@@ -1,4 +1,5 @@
-/* Forgetting: bounded work a call, each part in a transaction of its own, so that it never holds up writers for long. */
+/* Forgetting: bounded work a call, each part in a transaction of its own, so that it never holds up
+ * writers for long. */
 #include "db/connection.h"
 #include "db/upload.h"
 

@@ -1,5 +1,5 @@
-/* Running statements: libpq without blocking, every wait under a deadline. A statement is prepared on its connection when it is first
- * used. Errors become a db_status here and nowhere else. */
+/* Running statements: libpq without blocking, every wait under a deadline. A statement is prepared
+ * on its connection when it is first used. Errors become a db_status here and nowhere else. */
 #include "db/connection.h"
 #include "server/base/log.h"
 #include "server/base/timestamp.h"
@@ -13,10 +13,12 @@
 #include <sys/socket.h>
 
 #define READ_DEADLINE_MS 5000
-#define WRITE_DEADLINE_MS 9000 /* over lock_timeout (db/connect.c), so that a lock's answer is heard */
+#define WRITE_DEADLINE_MS                                                                          \
+    9000              /* over lock_timeout (db/connect.c), so that a lock's answer is heard */
 #define ROWS_PER_MS 5 /* a slow server writes more than so many a millisecond */
 
-/* Closes the connection: its state is unknown or useless. The socket is shut first, so that nothing can wait on a dead peer. */
+/* Closes the connection: its state is unknown or useless. The socket is shut first, so that nothing
+ * can wait on a dead peer. */
 static enum db_status give_up(struct db_connection *connection, const char *why)
 {
     if (connection->pg != NULL) {
@@ -45,10 +47,10 @@ static enum db_status classify(const char *state, bool *ret_dead)
     }
     if (strcmp(state, "23505") == 0 || strcmp(state, "23P01") == 0)
         return DB_CONFLICT;
-    /* A session that cannot serve any more: shutdown, idle too long, read-only after a failover, statements forgotten or made for an
-     * older schema. */
-    static const char *const dead[] = {"57P01", "57P02", "57P03", "57P05", "25P03",
-                                       "25006", "26000", "0A000"};
+    /* A session that cannot serve any more: shutdown, idle too long, read-only after a failover,
+     * statements forgotten or made for an older schema. */
+    static const char *const dead[] = {"57P01", "57P02", "57P03", "57P05",
+                                       "25P03", "25006", "26000", "0A000"};
     for (size_t i = 0; i < sizeof(dead) / sizeof(dead[0]); i++) {
         if (strcmp(state, dead[i]) == 0) {
             *ret_dead = true;
@@ -134,7 +136,8 @@ static bool is_error(const PGresult *result)
            status == PGRES_NONFATAL_ERROR;
 }
 
-/* Reads results up to the end; the first good one (or the error) decides. COPY ends the reading early. */
+/* Reads results up to the end; the first good one (or the error) decides. COPY ends the reading
+ * early. */
 static enum db_status finish(struct db_connection *connection, const char *name, int64_t limit_ms,
                              PGresult **ret_result)
 {
@@ -172,8 +175,8 @@ static enum db_status finish(struct db_connection *connection, const char *name,
 
 static int64_t deadline_of(enum statement statement, size_t rows)
 {
-    int64_t base = statement_table[statement].class == STATEMENT_READ ? READ_DEADLINE_MS
-                                                                      : WRITE_DEADLINE_MS;
+    int64_t base =
+        statement_table[statement].class == STATEMENT_READ ? READ_DEADLINE_MS : WRITE_DEADLINE_MS;
     return base + (int64_t)(rows / ROWS_PER_MS);
 }
 
@@ -206,7 +209,7 @@ static enum db_status send_statement(struct db_connection *connection, enum stat
     int lengths[PARAMS_MAX];
     int count = params == NULL ? 0 : params->count;
     for (int i = 0; i < count; i++) {
-        values[i] = params->lengths[i] < 0 ? NULL
+        values[i] = params->lengths[i] < 0       ? NULL
                     : params->bytes.data == NULL ? ""
                                                  : params->bytes.data + params->offsets[i];
         lengths[i] = params->lengths[i] < 0 ? 0 : params->lengths[i];
@@ -335,9 +338,8 @@ static enum db_status copy_send(struct db_connection *connection, struct buf *ou
 {
     if (connection->pg == NULL)
         return DB_UNAVAILABLE;
-    if (out->length > 0 &&
-        (PQputCopyData(connection->pg, out->data, (int)out->length) != 1 ||
-         !flush(connection, WRITE_DEADLINE_MS)))
+    if (out->length > 0 && (PQputCopyData(connection->pg, out->data, (int)out->length) != 1 ||
+                            !flush(connection, WRITE_DEADLINE_MS)))
         return give_up(connection, "can't send rows");
     buf_clear(out);
     return DB_OK;

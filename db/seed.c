@@ -1,5 +1,5 @@
-/* Reference tables follow the binary: rows are added and changed, never removed, since offers name them. All in one transaction, so that
- * the hash is there exactly when everything else is. */
+/* Reference tables follow the binary: rows are added and changed, never removed, since offers name
+ * them. All in one transaction, so that the hash is there exactly when everything else is. */
 #include "db/seed.h"
 
 #include "db/connection.h"
@@ -135,9 +135,9 @@ static enum db_status seed_words(struct db_connection *connection, const struct 
 {
     enum db_status status = DB_OK;
     for (size_t i = 0; i < count && status == DB_OK; i++)
-        status = run_texts(connection, STATEMENT_SEED_PLACE_ALIAS,
-                           (const char *const[]){words[i].provider, words[i].code, words[i].slug},
-                           3);
+        status =
+            run_texts(connection, STATEMENT_SEED_PLACE_ALIAS,
+                      (const char *const[]){words[i].provider, words[i].code, words[i].slug}, 3);
     return status;
 }
 
@@ -206,9 +206,8 @@ static bool take_unresolved(void *closure, struct db_row *row)
         resolving->capacity = capacity;
     }
     struct change *change = &set->changes[set->change_count++];
-    *change = (struct change){.kind = CHANGE_UPDATED,
-                              .external_id = stored->offer.external_id,
-                              .after = &stored->offer};
+    *change = (struct change){
+        .kind = CHANGE_UPDATED, .external_id = stored->offer.external_id, .after = &stored->offer};
     offer_content_hash(&stored->offer, gpu_at(stored->offer.gpu)->slug,
                        stored->offer.place == INDEX_NONE ? NULL
                                                          : place_at(stored->offer.place)->slug,
@@ -275,8 +274,8 @@ static enum db_status is_seeded(struct db_connection *connection,
     if (status != DB_OK)
         return status;
     uint8_t stored[CRYPT_HASH_BYTES];
-    *ret_seeded = row_fixed_bytes(&row, stored, sizeof(stored)) &&
-                  memcmp(stored, hash, sizeof(stored)) == 0;
+    *ret_seeded =
+        row_fixed_bytes(&row, stored, sizeof(stored)) && memcmp(stored, hash, sizeof(stored)) == 0;
     db_result_free(result);
     return DB_OK;
 }

@@ -1,5 +1,6 @@
-/* Every SQL statement of the program, by name. Each is prepared once per connection, when it is first used, since a connection
- * may be older than the schema; a test prepares them all against the migrated schema. Nothing is ever pasted into SQL. */
+/* Every SQL statement of the program, by name. Each is prepared once per connection, when it is
+ * first used, since a connection may be older than the schema; a test prepares them all against the
+ * migrated schema. Nothing is ever pasted into SQL. */
 #ifndef RACKRATE_DB_STATEMENT_H
 #define RACKRATE_DB_STATEMENT_H
 

@@ -1,5 +1,6 @@
-/* The SQL itself: X(NAME, READ | WRITE, text). Included by db/statement.h and db/statement.c only, with X defined. The order of the
- * columns of an offer and of a provider is that of db/offer_row.c and db/provider.c, which read and write them by position. */
+/* The SQL itself: X(NAME, READ | WRITE, text). Included by db/statement.h and db/statement.c only,
+ * with X defined. The order of the columns of an offer and of a provider is that of db/offer_row.c
+ * and db/provider.c, which read and write them by position. */
 /* clang-format off */
 #ifndef OFFER_COLUMNS
 #define OFFER_COLUMNS                                                                              \

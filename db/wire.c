@@ -1,4 +1,5 @@
-/* PostgreSQL's binary formats: integers in network order, times as microseconds since 2000, text and bytea as they are. */
+/* PostgreSQL's binary formats: integers in network order, times as microseconds since 2000, text
+ * and bytea as they are. */
 #include "db/connection.h"
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"

@@ -1,5 +1,5 @@
-/* Databases for tests. The template is made under a name of its own and then renamed, so that of several test programs that make
- * it at once one wins and all get a whole one. */
+/* Databases for tests. The template is made under a name of its own and then renamed, so that of
+ * several test programs that make it at once one wins and all get a whole one. */
 #include "tests/support/test_database.h"
 
 #include "db/connection.h"
@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #define WAIT_MS 60000
-#define TRIES 600
+#define TRIES   600
 
-/* No criterion here: benchmarks and race programs link this too. An aborted test is a failed one. */
+/* No criterion here: benchmarks and race programs link this too. An aborted test is a failed one.
+ */
 static void die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static void die(const char *format, ...)
 {
@@ -32,7 +33,8 @@ static void die(const char *format, ...)
 static char database_name[64];
 static char *database_url;
 
-/* Named after what it holds, so that a server that outlives a change of the migrations serves no stale copy. */
+/* Named after what it holds, so that a server that outlives a change of the migrations serves no
+ * stale copy. */
 static const char *template_name(void)
 {
     static char name[64];
@@ -68,8 +70,8 @@ static char *url_of(const char *name)
         die("RACKRATE_TEST_DATABASE_URL is no URL with a database in its path");
     const char *query = strchr(path, '?');
     char *result;
-    if (asprintf(&result, "%.*s/%s%s", (int)(path - url), url, name,
-                 query == NULL ? "" : query) < 0)
+    if (asprintf(&result, "%.*s/%s%s", (int)(path - url), url, name, query == NULL ? "" : query) <
+        0)
         abort();
     return result;
 }

@@ -1,11 +1,12 @@
-/* A database of its own for each test that wants one, on the server that RACKRATE_TEST_DATABASE_URL names (tests/tools/pg.sh). It is a
- * copy of a migrated template that the first test makes. */
+/* A database of its own for each test that wants one, on the server that RACKRATE_TEST_DATABASE_URL
+ * names (tests/tools/pg.sh). It is a copy of a migrated template that the first test makes. */
 #ifndef RACKRATE_TESTS_SUPPORT_TEST_DATABASE_H
 #define RACKRATE_TESTS_SUPPORT_TEST_DATABASE_H
 
 #include "db/db.h"
 
-/* The URL of a new migrated database; valid until test_database_drop. Aborts (which fails the test) where there is no server. */
+/* The URL of a new migrated database; valid until test_database_drop. Aborts (which fails the test)
+ * where there is no server. */
 const char *test_database_new(void);
 /* As test_database_new, with nothing in it. */
 const char *test_database_new_empty(void);
@@ -19,7 +20,8 @@ struct db_connection *test_connect(const char *url);
 char *test_sql(struct db_connection *connection, const char *sql);
 /* Runs SQL that gives one integer. */
 int64_t test_sql_int(struct db_connection *connection, const char *sql);
-/* Runs SQL that must be refused: "" where it was not, else the server's message. In a buffer that the next call overwrites. */
+/* Runs SQL that must be refused: "" where it was not, else the server's message. In a buffer that
+ * the next call overwrites. */
 const char *test_sql_refused(struct db_connection *connection, const char *sql);
 
 #endif

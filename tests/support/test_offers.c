@@ -51,8 +51,8 @@ static void make_prices(struct offer *offer, struct arena *arena)
                                UNKNOWN,           NULL,          3250000, 0,       0};
     prices[1] = (struct price){BILLING_SPOT, PRICE_PER_NODE, 0,       1, UNKNOWN,
                                UNKNOWN,      "community",    8000001, 0, 0};
-    prices[2] = (struct price){BILLING_RESERVED, PRICE_PER_GPU, 12,      16, 512,
-                               20000,            "3 \"y\", (x)", 2200000, 0,  0};
+    prices[2] = (struct price){BILLING_RESERVED, PRICE_PER_GPU, 12, 16, 512, 20000,
+                               "3 \"y\", (x)",   2200000,       0,  0};
     for (int i = 0; i < 3; i++) {
         if (!price_derive(&prices[i], offer->gpu_count_milli))
             abort();

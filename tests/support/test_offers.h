@@ -1,4 +1,5 @@
-/* Offers and change sets made by hand, for tests of what stores and serves them. Everything lives in the arena. */
+/* Offers and change sets made by hand, for tests of what stores and serves them. Everything lives
+ * in the arena. */
 #ifndef RACKRATE_TESTS_SUPPORT_TEST_OFFERS_H
 #define RACKRATE_TESTS_SUPPORT_TEST_OFFERS_H
 
@@ -14,6 +15,7 @@ void test_offer_hash(const struct offer *offer, uint8_t ret_hash[static OFFER_HA
 
 /* A change set of so many changes, to be filled in order of external_id by test_change. */
 struct change_set test_change_set(struct arena *arena, int64_t base_version, size_t capacity);
-void test_change(struct change_set *change_set, enum change_kind kind, const char *external_id, struct offer *after);
+void test_change(struct change_set *change_set, enum change_kind kind, const char *external_id,
+                 struct offer *after);
 
 #endif

@@ -1,5 +1,5 @@
-/* The private cluster from nothing, over a kill, beside another server, and where it can't be. Real clusters with fsync: a few seconds
- * each. */
+/* The private cluster from nothing, over a kill, beside another server, and where it can't be. Real
+ * clusters with fsync: a few seconds each. */
 #include "db/cluster.h"
 
 #include "server/base/arena.h"

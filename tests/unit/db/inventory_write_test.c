@@ -1,4 +1,5 @@
-/* What a change set does to the database: rows, versions, tombstones, history, records; and what it refuses. */
+/* What a change set does to the database: rows, versions, tombstones, history, records; and what it
+ * refuses. */
 #include "db/inventory.h"
 #include "db/provider.h"
 #include "db/upload.h"
@@ -53,8 +54,7 @@ static enum db_status write_set(struct change_set *set, const struct upload_reco
 {
     cr_assert(db_begin(connection) == DB_OK);
     cr_assert(db_inventory_lock(connection, "acme", &arena, &provider) == DB_OK);
-    enum db_status status =
-        db_inventory_apply(connection, &provider, set, with, &arena, upload_id);
+    enum db_status status = db_inventory_apply(connection, &provider, set, with, &arena, upload_id);
     if (status != DB_OK) {
         db_rollback(connection);
         return status;
@@ -127,10 +127,9 @@ Test(inventory_write, an_update_tells_what_was_before)
     cr_expect(provider.version == created_version + 1);
     cr_assert_not_null(set.changes[0].before);
     cr_expect(set.changes[0].before->prices[0].quoted_microusd == 3000000);
-    cr_expect(set.changes[0].fields ==
-              ((1U << OFFER_FIELD_PRICES) | (1U << OFFER_FIELD_ZONE)));
-    cr_expect(test_sql_int(connection, "SELECT count(*) FROM offers WHERE created_at < updated_at") ==
-              1);
+    cr_expect(set.changes[0].fields == ((1U << OFFER_FIELD_PRICES) | (1U << OFFER_FIELD_ZONE)));
+    cr_expect(
+        test_sql_int(connection, "SELECT count(*) FROM offers WHERE created_at < updated_at") == 1);
 
     uint8_t id[OFFER_ID_BYTES];
     offer_id("acme", "a", id);
@@ -141,7 +140,8 @@ Test(inventory_write, an_update_tells_what_was_before)
     cr_assert(count == 2 && total == 2);
     cr_expect(changes[0].before.quoted_microusd == 3000000 &&
               changes[0].after.quoted_microusd == 2500000);
-    cr_expect(changes[1].before.quoted_microusd == 0 && changes[1].after.quoted_microusd == 3000000);
+    cr_expect(changes[1].before.quoted_microusd == 0 &&
+              changes[1].after.quoted_microusd == 3000000);
     cr_expect(changes[0].at_us == provider.updated_at_us && changes[1].at_us < changes[0].at_us);
     cr_expect_str_eq(changes[0].actor, "key:1");
     cr_expect_str_eq(changes[0].upload_id, upload_id);
@@ -191,7 +191,8 @@ Test(inventory_write, a_removed_offer_leaves_a_tombstone_until_it_comes_back)
     cr_assert(db_price_history(connection, id, INT64_MAX, 10, &arena, &changes, &count, &total) ==
               DB_OK);
     cr_assert(total == 3 && count == 3);
-    cr_expect(changes[1].after.quoted_microusd == 0 && changes[1].before.quoted_microusd == 3000000);
+    cr_expect(changes[1].after.quoted_microusd == 0 &&
+              changes[1].before.quoted_microusd == 3000000);
 }
 
 Test(inventory_write, nothing_new_moves_no_version_but_is_recorded)
@@ -218,7 +219,8 @@ Test(inventory_write, nothing_new_moves_no_version_but_is_recorded)
     full.confirmed_at_us = confirmed_at_us - 1000000;
     none.base_version = provider.version;
     cr_assert(write_set(&none, &full) == DB_OK);
-    cr_expect(provider.confirmed_at_us == confirmed_at_us, "an older confirmation takes nothing back");
+    cr_expect(provider.confirmed_at_us == confirmed_at_us,
+              "an older confirmation takes nothing back");
 }
 
 Test(inventory_write, a_change_set_of_another_state_is_refused_whole)
@@ -369,12 +371,11 @@ static void *write_many(void *argument)
         struct provider locked;
         char id[37], name[16];
         snprintf(name, sizeof(name), "%c%03d", writer->name, writer->written);
-        bool good = db_begin(own) == DB_OK &&
-                    db_inventory_lock(own, "acme", &scratch, &locked) == DB_OK;
+        bool good =
+            db_begin(own) == DB_OK && db_inventory_lock(own, "acme", &scratch, &locked) == DB_OK;
         struct change_set set = test_change_set(&scratch, good ? locked.version : 0, 1);
         test_change(&set, CHANGE_CREATED, name, test_offer(&scratch, name, 1000000));
-        good = good &&
-               db_inventory_apply(own, &locked, &set, &record, &scratch, id) == DB_OK &&
+        good = good && db_inventory_apply(own, &locked, &set, &record, &scratch, id) == DB_OK &&
                db_commit(own) == DB_OK;
         if (good)
             writer->written++;

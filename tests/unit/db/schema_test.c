@@ -1,4 +1,5 @@
-/* The schema refuses wrong data whoever writes it, says what everything is, and keeps its history. */
+/* The schema refuses wrong data whoever writes it, says what everything is, and keeps its history.
+ */
 #include "tests/support/test_database.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +11,8 @@ static struct db_connection *connection;
 
 /* One of everything that others refer to. */
 static const char fixture[] =
-    "INSERT INTO gpus (slug, family, name, form_factor) VALUES ('test-gpu', 'test-gpu', 'x', 'pcie');"
+    "INSERT INTO gpus (slug, family, name, form_factor) VALUES ('test-gpu', 'test-gpu', 'x', "
+    "'pcie');"
     "INSERT INTO places (slug, kind, name) VALUES ('test-place', 'place', 'x');"
     "INSERT INTO providers (slug, name, kind, version) VALUES ('acme', 'Acme', 'gpu_cloud', 5);"
     "CREATE FUNCTION good_price() RETURNS price[] LANGUAGE sql AS $$ "
@@ -39,20 +41,27 @@ TestSuite(schema, .timeout = 60, .init = set_up, .fini = tear_down);
 Test(schema, everything_has_a_comment)
 {
     static const char *const missing[] = {
-        "SELECT string_agg(c.relname || '.' || a.attname, ', ') FROM pg_class c JOIN pg_attribute a "
+        "SELECT string_agg(c.relname || '.' || a.attname, ', ') FROM pg_class c JOIN pg_attribute "
+        "a "
         "ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped WHERE c.relnamespace = "
-        "'public'::regnamespace AND c.relkind IN ('r', 'v', 'c') AND col_description(c.oid, a.attnum) "
+        "'public'::regnamespace AND c.relkind IN ('r', 'v', 'c') AND col_description(c.oid, "
+        "a.attnum) "
         "IS NULL",
-        "SELECT string_agg(relname, ', ') FROM pg_class WHERE relnamespace = 'public'::regnamespace "
+        "SELECT string_agg(relname, ', ') FROM pg_class WHERE relnamespace = "
+        "'public'::regnamespace "
         "AND relkind IN ('r', 'v') AND obj_description(oid, 'pg_class') IS NULL",
-        "SELECT string_agg(t.typname, ', ') FROM pg_type t LEFT JOIN pg_class c ON c.oid = t.typrelid "
-        "WHERE t.typnamespace = 'public'::regnamespace AND (t.typtype IN ('e', 'd') OR (t.typtype = 'c' "
+        "SELECT string_agg(t.typname, ', ') FROM pg_type t LEFT JOIN pg_class c ON c.oid = "
+        "t.typrelid "
+        "WHERE t.typnamespace = 'public'::regnamespace AND (t.typtype IN ('e', 'd') OR (t.typtype "
+        "= 'c' "
         "AND c.relkind = 'c')) AND obj_description(t.oid, 'pg_type') IS NULL",
         "SELECT string_agg(proname, ', ') FROM pg_proc WHERE pronamespace = 'public'::regnamespace "
-        "AND proname NOT IN ('good_price', 'add_offer') AND obj_description(oid, 'pg_proc') IS NULL",
+        "AND proname NOT IN ('good_price', 'add_offer') AND obj_description(oid, 'pg_proc') IS "
+        "NULL",
         "SELECT string_agg(tgname, ', ') FROM pg_trigger WHERE NOT tgisinternal AND "
         "obj_description(oid, 'pg_trigger') IS NULL",
-        "SELECT string_agg(c.relname, ', ') FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid "
+        "SELECT string_agg(c.relname, ', ') FROM pg_class c JOIN pg_index i ON i.indexrelid = "
+        "c.oid "
         "WHERE c.relnamespace = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_constraint k "
         "WHERE k.conindid = c.oid) AND obj_description(c.oid, 'pg_class') IS NULL"};
     for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++) {
@@ -167,7 +176,8 @@ static const struct wrong wrong_rows[] = {
     {"INSERT INTO providers (slug, name, kind) VALUES ('Acme', 'x', 'gpu_cloud')", "slug_form"},
     {"INSERT INTO providers (slug, name, kind) VALUES ('-a', 'x', 'gpu_cloud')", "slug_form"},
     {"INSERT INTO providers (slug, name, kind) VALUES ('acme', 'x', 'gpu_cloud')", "duplicate key"},
-    {"INSERT INTO providers (slug, name, kind) VALUES ('b', '', 'gpu_cloud')", "providers_name_check"},
+    {"INSERT INTO providers (slug, name, kind) VALUES ('b', '', 'gpu_cloud')",
+     "providers_name_check"},
     {"INSERT INTO providers (slug, name, kind) VALUES ('b', 'x', 'bank')", "enum provider_kind"},
     {"UPDATE providers SET freshness_hours = 0", "providers_freshness_hours_check"},
     {"UPDATE providers SET sla_percent_milli = 100001", "providers_sla_percent_milli_check"},
@@ -185,7 +195,8 @@ static const struct wrong wrong_rows[] = {
     {"UPDATE places SET latitude_micro = 1, longitude_micro = NULL", "places_check"},
     {"INSERT INTO keys (hash, prefix, admin) VALUES ('\\x00', 'rr_a', true)", "keys_hash_check"},
     {"INSERT INTO keys (hash, prefix, admin) VALUES (sha256('a'), 'rr_a', false)", "keys_check"},
-    {"INSERT INTO keys (hash, prefix, admin, provider_id) SELECT sha256('a'), 'rr_a', true, id FROM "
+    {"INSERT INTO keys (hash, prefix, admin, provider_id) SELECT sha256('a'), 'rr_a', true, id "
+     "FROM "
      "providers",
      "keys_check"},
     {"INSERT INTO keys (hash, prefix, admin, provider_id) VALUES (sha256('a'), 'rr_a', false, 999)",
@@ -201,9 +212,11 @@ static const struct wrong wrong_rows[] = {
     {"INSERT INTO tombstones VALUES ('\\x00', 1, 'a', 1, now())", "tombstones_offer_id_check"},
     {"INSERT INTO idempotency (scope, key, fingerprint) VALUES ('s', '', sha256('a'))",
      "idempotency_key_check"},
-    {"INSERT INTO idempotency (scope, key, fingerprint, status) VALUES ('s', 'k', sha256('a'), 200)",
+    {"INSERT INTO idempotency (scope, key, fingerprint, status) VALUES ('s', 'k', sha256('a'), "
+     "200)",
      "idempotency_check"},
-    {"INSERT INTO idempotency (scope, key, fingerprint, status, body) VALUES ('s', 'k', sha256('a'), "
+    {"INSERT INTO idempotency (scope, key, fingerprint, status, body) VALUES ('s', 'k', "
+     "sha256('a'), "
      "404, '')",
      "idempotency_status_check"},
     {"INSERT INTO uploads (id, provider_id, at, kind, format, actor, version, rows_read, created, "
@@ -216,14 +229,16 @@ static const struct wrong wrong_rows[] = {
      "uploads_kind_check"},
     {"INSERT INTO upload_issues VALUES (gen_random_uuid(), true, 0, 1, NULL, NULL, 'c', 'm')",
      "foreign key"},
-    {"INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, change_count) "
+    {"INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, "
+     "change_count) "
      "VALUES (substr(sha256('a'), 1, 16), 1, 1, now(), gen_random_uuid(), 'cli', 1)",
      "price_changes_check"},
     {"INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, after, "
      "change_count) VALUES (substr(sha256('a'), 1, 16), 1, 1, now(), gen_random_uuid(), 'cli', "
      "good_price(), 1)",
      "price_changes_check"},
-    {"INSERT INTO schema_migrations VALUES (0, 'x', sha256('a'))", "schema_migrations_number_check"},
+    {"INSERT INTO schema_migrations VALUES (0, 'x', sha256('a'))",
+     "schema_migrations_number_check"},
 };
 
 Test(schema, wrong_rows_are_refused_by_the_rule_they_break)
@@ -238,12 +253,13 @@ Test(schema, wrong_rows_are_refused_by_the_rule_they_break)
 
 Test(schema, history_and_audit_are_only_added_to)
 {
-    free(test_sql(connection,
-                  "INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, "
-                  "after, after_gpu_count_milli, change_count) VALUES (substr(sha256('a'), 1, 16), 1, "
-                  "1, now() - interval '3 years', gen_random_uuid(), 'cli', good_price(), 8000, 1);"
-                  "INSERT INTO audit_log (at, actor, action) VALUES (now() - interval '3 years', "
-                  "'cli', 'x'), (now(), 'cli', 'y')"));
+    free(test_sql(
+        connection,
+        "INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, "
+        "after, after_gpu_count_milli, change_count) VALUES (substr(sha256('a'), 1, 16), 1, "
+        "1, now() - interval '3 years', gen_random_uuid(), 'cli', good_price(), 8000, 1);"
+        "INSERT INTO audit_log (at, actor, action) VALUES (now() - interval '3 years', "
+        "'cli', 'x'), (now(), 'cli', 'y')"));
     static const char *const refused[] = {
         "UPDATE price_changes SET actor = 'other'",
         "DELETE FROM price_changes",
@@ -256,7 +272,8 @@ Test(schema, history_and_audit_are_only_added_to)
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
         cr_expect_not_null(strstr(test_sql_refused(connection, refused[i]), "only added"), "%s",
                            refused[i]);
-    free(test_sql(connection, "SET rackrate.retention = 'on'; DELETE FROM audit_log WHERE at < now() "
-                              "- interval '1 year'"));
+    free(test_sql(connection,
+                  "SET rackrate.retention = 'on'; DELETE FROM audit_log WHERE at < now() "
+                  "- interval '1 year'"));
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM audit_log WHERE action = 'x'") == 0);
 }

@@ -13,7 +13,8 @@ Test(statement, every_one_can_be_prepared)
 {
     struct db_connection *connection = test_connect(test_database_new());
     for (int i = 0; i < STATEMENT_COUNT; i++)
-        cr_expect(db_prepare(connection, (enum statement)i) == DB_OK, "%s", statement_table[i].name);
+        cr_expect(db_prepare(connection, (enum statement)i) == DB_OK, "%s",
+                  statement_table[i].name);
     db_disconnect(connection);
 }
 
