@@ -1,0 +1,413 @@
+/* Members are read by name with their type and range; what nobody asked for is an error that names
+ * the nearest known member. */
+#include "server/inventory/offer_json.h"
+
+#include "server/base/decimal.h"
+#include "server/base/nearest.h"
+#include "server/base/timestamp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DAY_US (INT64_C(86400) * 1000000)
+
+struct number_rule {
+    unsigned decimals;
+    int64_t minimum, maximum; /* scaled */
+    const char *range;        /* for people */
+};
+
+static const struct json_value *present(const struct json_value *object, const char *name)
+{
+    const struct json_value *member = json_member(object, name);
+    return member == NULL || member->type == JSON_TYPE_NULL ? NULL : member;
+}
+
+static const char *path_of(struct row *row, const char *base, const char *name)
+{
+    return arena_printf(row->arena, "%s/%s", base, name);
+}
+
+/* A number into *ret (UNKNOWN when missing). */
+static void read_number(struct row *row, const struct json_value *object, const char *base,
+                        const char *name, const struct number_rule *rule, int64_t *ret)
+{
+    const struct json_value *member = present(object, name);
+    *ret = UNKNOWN;
+    if (member == NULL)
+        return;
+    if (member->type != JSON_TYPE_NUMBER) {
+        row_error(row, path_of(row, base, name), "wrong_type", "%s must be a number.", name);
+        return;
+    }
+    int64_t value;
+    switch (decimal_parse_json(member->text, member->length, rule->decimals, false, &value)) {
+    case DECIMAL_OK:
+    case DECIMAL_ROUNDED:
+        if (value >= rule->minimum && value <= rule->maximum) {
+            *ret = value;
+            return;
+        }
+        break;
+    case DECIMAL_TOO_PRECISE:
+        if (rule->decimals == 0)
+            row_error(row, path_of(row, base, name), "not_a_whole_number",
+                      "%s must be a whole number.", name);
+        else
+            row_error(row, path_of(row, base, name), "too_precise",
+                      "%s may have at most %u decimals.", name, rule->decimals);
+        return;
+    case DECIMAL_MALFORMED:
+    case DECIMAL_OUT_OF_RANGE:
+        break;
+    }
+    row_error(row, path_of(row, base, name), "out_of_range", "%s must be %s.", name, rule->range);
+}
+
+static void read_int32(struct row *row, const struct json_value *object, const char *base,
+                       const char *name, const struct number_rule *rule, int32_t *ret)
+{
+    int64_t value;
+    read_number(row, object, base, name, rule, &value);
+    *ret = (int32_t)value;
+}
+
+static bool is_clean(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static const char *read_text(struct row *row, const struct json_value *object, const char *base,
+                             const char *name, size_t max_bytes)
+{
+    const struct json_value *member = present(object, name);
+    if (member == NULL)
+        return NULL;
+    if (member->type != JSON_TYPE_STRING) {
+        row_error(row, path_of(row, base, name), "wrong_type", "%s must be a string.", name);
+        return NULL;
+    }
+    if (member->length == 0 || member->length > max_bytes ||
+        !is_clean(member->text, member->length)) {
+        row_error(row, path_of(row, base, name), "out_of_range",
+                  "%s must be 1 to %zu bytes without control characters.", name, max_bytes);
+        return NULL;
+    }
+    return member->text;
+}
+
+static const char *read_url(struct row *row, const struct json_value *object, const char *name)
+{
+    const char *text = read_text(row, object, "", name, OFFER_URL_MAX_BYTES);
+    if (text != NULL && strncmp(text, "https://", 8) != 0 && strncmp(text, "http://", 7) != 0) {
+        row_error(row, path_of(row, "", name), "bad_url", "%s must start with https:// or http://.",
+                  name);
+        return NULL;
+    }
+    return text;
+}
+
+static void check_members(struct row *row, const struct json_value *object, const char *base,
+                          const char *const *known, size_t count)
+{
+    for (const struct json_value *member = object->first; member != NULL; member = member->next) {
+        bool found = false;
+        for (size_t i = 0; i < count && !found; i++)
+            found = strcmp(known[i], member->name) == 0;
+        if (found)
+            continue;
+        const char *near = nearest_name(member->name, known, count);
+        if (near != NULL)
+            row_error(row, path_of(row, base, member->name), "unknown_member",
+                      "Nothing is called %.100s here; did you mean %s?", member->name, near);
+        else
+            row_error(row, path_of(row, base, member->name), "unknown_member",
+                      "Nothing is called %.100s here.", member->name);
+    }
+}
+#define CHECK_MEMBERS(row, object, base, ...)                                                      \
+    do {                                                                                           \
+        static const char *const known_[] = {__VA_ARGS__};                                         \
+        check_members(row, object, base, known_, sizeof(known_) / sizeof(known_[0]));              \
+    } while (0)
+
+/* An object member, or NULL when missing or of another type (an error). */
+static const struct json_value *read_object(struct row *row, const struct json_value *object,
+                                            const char *name)
+{
+    const struct json_value *member = present(object, name);
+    if (member != NULL && member->type != JSON_TYPE_OBJECT) {
+        row_error(row, path_of(row, "", name), "wrong_type", "%s must be an object.", name);
+        return NULL;
+    }
+    return member;
+}
+
+static const struct number_rule money_rule = {6, 1, PRICE_MAX_MICROUSD,
+                                              "over 0 and at most 10,000,000 USD an hour"};
+static const struct number_rule cost_rule = {6, 0, PRICE_MAX_MICROUSD,
+                                             "0 or more, at most 10,000,000 USD"};
+static const struct number_rule gpus_rule = {0, 1, 10000000, "from 1 to 10,000,000"};
+static const struct number_rule stock_rule = {0, 0, 10000000, "from 0 to 10,000,000"};
+static const struct number_rule days_rule = {0, 0, 3650, "from 0 to 3,650 days"};
+
+static void read_quote(struct row *row, const struct json_value *value, const char *base,
+                       int32_t gpu_count_milli, struct price *price)
+{
+    int64_t per_gpu, per_node;
+    size_t errors = row->upload->errors.count;
+    read_number(row, value, base, "price_per_gpu_hour", &money_rule, &per_gpu);
+    read_number(row, value, base, "price_per_node_hour", &money_rule, &per_node);
+    if (row->upload->errors.count > errors)
+        return;
+    if (per_gpu == UNKNOWN && per_node == UNKNOWN) {
+        row_error(row, base, "missing_field",
+                  "A price needs price_per_gpu_hour or price_per_node_hour.");
+        return;
+    }
+    price->quoted_per = per_gpu != UNKNOWN ? PRICE_PER_GPU : PRICE_PER_NODE;
+    price->quoted_microusd = per_gpu != UNKNOWN ? per_gpu : per_node;
+    if (per_gpu != UNKNOWN && per_node != UNKNOWN && gpu_count_milli > 0) {
+        struct price node = {.quoted_per = PRICE_PER_NODE, .quoted_microusd = per_node};
+        if (!price_derive(&node, gpu_count_milli) ||
+            llabs(node.per_gpu_hour_microusd - per_gpu) > 1)
+            row_error(row, base, "prices_disagree",
+                      "price_per_node_hour divided by gpu_count is not price_per_gpu_hour; give "
+                      "one of them.");
+    }
+}
+
+static void read_price(struct row *row, const struct json_value *value, size_t index,
+                       int32_t gpu_count_milli, struct price *price)
+{
+    static const struct number_rule term_rule = {0, 0, PRICE_TERM_MONTHS_MAX,
+                                                 "from 0 to 600 months"};
+    static const struct number_rule percent_rule = {3, 0, 100000, "from 0 to 100"};
+    const char *base = arena_printf(row->arena, "/prices/%zu", index);
+    *price =
+        (struct price){.min_gpus = UNKNOWN, .max_gpus = UNKNOWN, .upfront_percent_milli = UNKNOWN};
+    if (value->type != JSON_TYPE_OBJECT) {
+        row_error(row, base, "wrong_type", "A price must be an object.");
+        return;
+    }
+    const struct json_value *currency = present(value, "currency");
+    if (currency != NULL &&
+        (currency->type != JSON_TYPE_STRING || strcmp(currency->text, "USD") != 0))
+        row_error(row, path_of(row, base, "currency"), "unsupported_currency",
+                  "Prices are in USD; %.20s is not taken.",
+                  currency->type == JSON_TYPE_STRING ? currency->text : "this");
+    CHECK_MEMBERS(row, value, base, "billing", "term_months", "plan", "price_per_gpu_hour",
+                  "price_per_node_hour", "min_gpus", "max_gpus", "upfront_percent", "currency");
+    const char *billing = read_text(row, value, base, "billing", 40);
+    if (present(value, "billing") == NULL)
+        row_error(row, path_of(row, base, "billing"), "missing_field",
+                  "billing is required: on_demand, spot or reserved.");
+    else if (billing != NULL && !billing_parse(billing, &price->billing))
+        row_error(row, path_of(row, base, "billing"), "unknown_value",
+                  "billing is on_demand, spot or reserved, not %s.", billing);
+    read_int32(row, value, base, "term_months", &term_rule, &price->term_months);
+    if (price->term_months == UNKNOWN)
+        price->term_months = 0;
+    if (price->billing == BILLING_RESERVED && price->term_months == 0 &&
+        present(value, "term_months") == NULL)
+        row_error(row, path_of(row, base, "term_months"), "missing_field",
+                  "A reserved price needs term_months (1 to 600).");
+    else if (price->billing == BILLING_RESERVED && price->term_months == 0)
+        row_error(row, path_of(row, base, "term_months"), "out_of_range",
+                  "A reserved price has 1 to 600 months.");
+    else if (price->billing != BILLING_RESERVED && price->term_months != 0)
+        row_error(row, path_of(row, base, "term_months"), "out_of_range",
+                  "Only a reserved price has term_months; leave it out or 0 here.");
+    price->plan = read_text(row, value, base, "plan", PRICE_PLAN_MAX_BYTES);
+    read_int32(row, value, base, "min_gpus", &gpus_rule, &price->min_gpus);
+    read_int32(row, value, base, "max_gpus", &gpus_rule, &price->max_gpus);
+    if (price->min_gpus != UNKNOWN && price->max_gpus != UNKNOWN &&
+        price->max_gpus < price->min_gpus)
+        row_error(row, path_of(row, base, "max_gpus"), "out_of_range",
+                  "max_gpus must not be below min_gpus.");
+    read_int32(row, value, base, "upfront_percent", &percent_rule, &price->upfront_percent_milli);
+    if (price->billing != BILLING_RESERVED && price->upfront_percent_milli > 0)
+        row_error(row, path_of(row, base, "upfront_percent"), "out_of_range",
+                  "Only a reserved price can be paid upfront.");
+    read_quote(row, value, base, gpu_count_milli, price);
+}
+
+static struct price *read_prices(struct row *row, const struct json_value *value,
+                                 int32_t gpu_count_milli, size_t *ret_count)
+{
+    const struct json_value *list = present(value, "prices");
+    *ret_count = 0;
+    if (list == NULL) {
+        row_error(row, "/prices", "missing_field", "prices is required: at least one price.");
+        return NULL;
+    }
+    if (list->type != JSON_TYPE_ARRAY || list->length == 0 || list->length > OFFER_PRICES_MAX) {
+        row_error(row, "/prices", list->type != JSON_TYPE_ARRAY ? "wrong_type" : "out_of_range",
+                  "prices must be an array of 1 to %d prices.", OFFER_PRICES_MAX);
+        return NULL;
+    }
+    struct price *prices = arena_calloc(row->arena, list->length, sizeof(*prices));
+    for (const struct json_value *item = list->first; item != NULL; item = item->next) {
+        read_price(row, item, *ret_count, gpu_count_milli, &prices[*ret_count]);
+        (*ret_count)++;
+    }
+    return prices;
+}
+
+static void read_schedule(struct row *row, const struct json_value *availability,
+                          struct availability *ret)
+{
+    const struct json_value *list = present(availability, "schedule");
+    if (list == NULL)
+        return;
+    if (list->type != JSON_TYPE_ARRAY || list->length > OFFER_SCHEDULE_MAX) {
+        row_error(row, "/availability/schedule", "wrong_type",
+                  "schedule must be an array of at most %d deliveries.", OFFER_SCHEDULE_MAX);
+        return;
+    }
+    struct delivery *schedule = arena_calloc(row->arena, list->length, sizeof(*schedule));
+    size_t count = 0;
+    for (const struct json_value *item = list->first; item != NULL; item = item->next, count++) {
+        const char *base = arena_printf(row->arena, "/availability/schedule/%zu", count);
+        if (item->type != JSON_TYPE_OBJECT) {
+            row_error(row, base, "wrong_type", "A delivery must be an object with gpus and days.");
+            continue;
+        }
+        CHECK_MEMBERS(row, item, base, "gpus", "days");
+        read_int32(row, item, base, "gpus", &gpus_rule, &schedule[count].gpus);
+        read_int32(row, item, base, "days", &days_rule, &schedule[count].days);
+        if (present(item, "gpus") == NULL || present(item, "days") == NULL)
+            row_error(row, base, "missing_field", "A delivery needs gpus and days.");
+    }
+    ret->schedule = schedule;
+    ret->schedule_count = count;
+}
+
+static void read_availability(struct row *row, const struct json_value *value,
+                              struct availability *ret)
+{
+    const struct json_value *object = read_object(row, value, "availability");
+    if (object == NULL)
+        return;
+    CHECK_MEMBERS(row, object, "/availability", "status", "gpus_available", "lead_time_days",
+                  "schedule");
+    const char *status = read_text(row, object, "/availability", "status", 40);
+    if (status != NULL && !availability_parse(status, &ret->status))
+        row_error(row, "/availability/status", "unknown_value",
+                  "status is available, limited, waitlist, sold_out or unknown, not %s.", status);
+    read_int32(row, object, "/availability", "gpus_available", &stock_rule, &ret->gpus_available);
+    read_int32(row, object, "/availability", "lead_time_days", &days_rule, &ret->lead_time_days);
+    read_schedule(row, object, ret);
+}
+
+static void read_node(struct row *row, const struct json_value *value, struct offer *offer)
+{
+    static const struct number_rule vcpus_rule = {3, 1, 100000000, "over 0 and at most 100,000"};
+    static const struct number_rule memory_rule = {3, 1, INT64_C(10000000000),
+                                                   "over 0 and at most 10,000,000 GiB"};
+    static const struct number_rule storage_rule = {3, 0, INT64_C(1000000000000),
+                                                    "from 0 to 1,000,000,000 GB"};
+    const struct json_value *node = read_object(row, value, "node");
+    if (node == NULL)
+        return;
+    CHECK_MEMBERS(row, node, "/node", "vcpus", "memory_gib", "storage_gb");
+    read_number(row, node, "/node", "vcpus", &vcpus_rule, &offer->vcpus_milli);
+    read_number(row, node, "/node", "memory_gib", &memory_rule, &offer->memory_gib_milli);
+    read_number(row, node, "/node", "storage_gb", &storage_rule, &offer->storage_gb_milli);
+}
+
+static void read_extra_costs(struct row *row, const struct json_value *value,
+                             struct extra_costs *ret)
+{
+    static const struct number_rule seconds_rule = {0, 1, 31536000, "from 1 to 31,536,000 seconds"};
+    const struct json_value *costs = read_object(row, value, "extra_costs");
+    if (costs == NULL)
+        return;
+    CHECK_MEMBERS(row, costs, "/extra_costs", "egress_per_gb", "storage_per_gb_month",
+                  "billing_increment_seconds", "minimum_duration_seconds");
+    read_number(row, costs, "/extra_costs", "egress_per_gb", &cost_rule,
+                &ret->egress_per_gb_microusd);
+    read_number(row, costs, "/extra_costs", "storage_per_gb_month", &cost_rule,
+                &ret->storage_per_gb_month_microusd);
+    read_int32(row, costs, "/extra_costs", "billing_increment_seconds", &seconds_rule,
+               &ret->billing_increment_seconds);
+    read_int32(row, costs, "/extra_costs", "minimum_duration_seconds", &seconds_rule,
+               &ret->minimum_duration_seconds);
+}
+
+static void read_observed_at(struct row *row, const struct json_value *value, struct offer *offer)
+{
+    const char *text = read_text(row, value, "", "observed_at", 64);
+    if (text == NULL)
+        return;
+    if (!timestamp_parse(text, strlen(text), &offer->observed_at_us))
+        row_error(row, "/observed_at", "bad_time",
+                  "observed_at must be an RFC 3339 time such as 2026-11-30T12:00:00Z.");
+    else if (offer->observed_at_us > timestamp_now_us() + DAY_US)
+        row_error(row, "/observed_at", "out_of_range",
+                  "observed_at lies more than a day in the future.");
+}
+
+static void read_words(struct row *row, const struct json_value *value, struct offer *offer)
+{
+    const char *interconnect = read_text(row, value, "", "interconnect", 40);
+    const char *fabric = read_text(row, value, "", "fabric", 40);
+    if (interconnect != NULL && !interconnect_parse(interconnect, &offer->interconnect))
+        row_error(row, "/interconnect", "unknown_value", "interconnect is nvlink or pcie, not %s.",
+                  interconnect);
+    if (fabric != NULL && !fabric_parse(fabric, &offer->fabric))
+        row_error(row, "/fabric", "unknown_value",
+                  "fabric is infiniband, roce, ethernet or none, not %s.", fabric);
+    offer->region_raw = read_text(row, value, "", "region", OFFER_RAW_NAME_MAX_BYTES);
+    offer->zone = read_text(row, value, "", "zone", OFFER_RAW_NAME_MAX_BYTES);
+    offer->order_url = read_url(row, value, "order_url");
+    offer->source_url = read_url(row, value, "source_url");
+    offer->attribution = read_text(row, value, "", "attribution", 300);
+}
+
+bool offer_from_json(struct row *row, const struct json_value *value, struct offer *ret_offer)
+{
+    static const struct number_rule count_rule = {3, 1, OFFER_GPU_COUNT_MAX_MILLI,
+                                                  "over 0 and at most 100,000"};
+    static const struct number_rule vram_rule = {3, 1, 100000000, "over 0 and at most 100,000 GB"};
+    static const struct number_rule gbps_rule = {3, 0, 1000000000, "from 0 to 1,000,000 Gb/s"};
+    struct offer offer = offer_unknown();
+    if (value->type != JSON_TYPE_OBJECT) {
+        row_error(row, "", "wrong_type", "An offer must be an object.");
+        return false;
+    }
+    const struct json_value *id = json_member(value, "external_id");
+    if (id != NULL && id->type == JSON_TYPE_STRING && id->length > 0 &&
+        id->length <= OFFER_EXTERNAL_ID_MAX_BYTES)
+        row->external_id = id->text;
+    CHECK_MEMBERS(row, value, "", "external_id", "gpu", "gpu_count", "vram_gb", "node",
+                  "interconnect", "fabric", "fabric_gbps", "region", "zone", "availability",
+                  "prices", "extra_costs", "order_url", "source_url", "attribution", "observed_at");
+    offer.external_id = read_text(row, value, "", "external_id", OFFER_EXTERNAL_ID_MAX_BYTES);
+    offer.gpu_raw = read_text(row, value, "", "gpu", OFFER_RAW_NAME_MAX_BYTES);
+    int64_t count;
+    read_number(row, value, "", "gpu_count", &count_rule, &count);
+    offer.gpu_count_milli = (int32_t)count;
+    static const char *const required[] = {"external_id", "gpu", "gpu_count"};
+    for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++) {
+        if (present(value, required[i]) == NULL)
+            row_error(row, path_of(row, "", required[i]), "missing_field", "%s is required.",
+                      required[i]);
+    }
+    read_number(row, value, "", "vram_gb", &vram_rule, &offer.vram_gb_given_milli);
+    read_node(row, value, &offer);
+    read_words(row, value, &offer);
+    read_number(row, value, "", "fabric_gbps", &gbps_rule, &offer.fabric_gbps_milli);
+    read_availability(row, value, &offer.availability);
+    read_extra_costs(row, value, &offer.extra_costs);
+    read_observed_at(row, value, &offer);
+    size_t price_count;
+    struct price *prices = read_prices(row, value, offer.gpu_count_milli, &price_count);
+    row_finish_offer(row, &offer, prices, price_count);
+    *ret_offer = offer;
+    return !row_failed(row);
+}
