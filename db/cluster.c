@@ -19,8 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOCKET_PATH_MAX  107 /* of struct sockaddr_un */
-#define SOCKET_NAME      "/.s.PGSQL.5432"
 #define LEFTOVER_WAIT_MS 30000
 #define INITDB_WAIT_MS   300000
 #define START_WAIT_MS    600000 /* crash recovery replays what is there */
@@ -55,20 +53,6 @@ static void free_cluster(struct db_cluster *cluster)
     free(cluster->programs);
     free(cluster->url);
     free(cluster);
-}
-
-static bool is_short_enough(const char *socket_dir)
-{
-    return strlen(socket_dir) + strlen(SOCKET_NAME) <= SOCKET_PATH_MAX;
-}
-
-static char *make_url(const char *socket_dir)
-{
-    struct buf url = {0};
-    buf_add_string(&url, "postgresql:///rackrate?user=rackrate&host=");
-    for (const char *at = socket_dir; *at != '\0'; at++)
-        buf_printf(&url, "%%%02X", (unsigned)(unsigned char)*at);
-    return buf_detach(&url, NULL);
 }
 
 /* Locks the state directory; false and a sentence where another has it. */
@@ -166,11 +150,6 @@ static bool find_programs(struct db_cluster *cluster, int major, char **ret_erro
     return false;
 }
 
-static bool give_to_owner(const struct db_cluster *cluster, const char *path)
-{
-    return !cluster->owner.change || chown(path, cluster->owner.uid, cluster->owner.gid) == 0;
-}
-
 static bool run_initdb(struct db_cluster *cluster, const char *directory, char **ret_error)
 {
     char *program = cluster_format("%s/initdb", cluster->programs);
@@ -200,7 +179,7 @@ static bool make_cluster(struct db_cluster *cluster, char **ret_error)
 {
     char *directory = cluster_format("%s/postgres.new", cluster->state_dir);
     bool good = cluster_remove_tree(directory) && mkdir(directory, 0700) == 0 &&
-                give_to_owner(cluster, directory);
+                cluster_give(&cluster->owner, directory);
     if (!good)
         *ret_error = cluster_format("can't make %s: %s", directory, strerror(errno));
     else
@@ -219,47 +198,16 @@ static bool make_cluster(struct db_cluster *cluster, char **ret_error)
     return good;
 }
 
-/* A directory under /tmp that an earlier start made and that is still ours, or a new one; its name
- * is kept in the state directory. */
-static char *short_socket_dir(const struct db_cluster *cluster)
-{
-    char *record = cluster_format("%s/socket-dir", cluster->state_dir);
-    char *kept = cluster_read_file(record, 100);
-    struct stat facts;
-    if (kept != NULL && lstat(kept, &facts) == 0 && S_ISDIR(facts.st_mode) &&
-        facts.st_uid == cluster->owner.uid && (facts.st_mode & 077) == 0) {
-        free(record);
-        return kept;
-    }
-    free(kept);
-    char name[] = "/tmp/rackrate-XXXXXX";
-    FILE *file = mkdtemp(name) == NULL ? NULL : fopen(record, "we");
-    free(record);
-    if (file == NULL)
-        return NULL;
-    fputs(name, file);
-    fclose(file);
-    return xstrdup(name);
-}
-
 static bool make_socket_dir(struct db_cluster *cluster, char **ret_error)
 {
-    cluster->socket_dir = cluster_format("%s/run", cluster->state_dir);
-    bool good = true;
-    if (!is_short_enough(cluster->socket_dir)) {
-        free(cluster->socket_dir);
-        cluster->socket_dir = short_socket_dir(cluster);
-        good = cluster->socket_dir != NULL;
-    } else if (mkdir(cluster->socket_dir, 0700) != 0 && errno != EEXIST) {
-        good = false;
-    }
-    good = good && give_to_owner(cluster, cluster->socket_dir);
-    if (!good)
+    cluster->socket_dir = cluster_socket_dir(&cluster->owner, cluster->state_dir);
+    if (cluster->socket_dir == NULL) {
         *ret_error =
             cluster_format("can't make a directory for the database's socket: %s", strerror(errno));
-    else
-        cluster->url = make_url(cluster->socket_dir);
-    return good;
+        return false;
+    }
+    cluster->url = cluster_socket_url(cluster->socket_dir);
+    return true;
 }
 
 static void rotate_log(const struct db_cluster *cluster)
@@ -419,7 +367,7 @@ char *db_cluster_running_url(const char *state_dir)
     char *url = NULL;
     if (held && postmaster_file_read(data_dir, &file) && file.ready &&
         postmaster_is_alive(data_dir, file.pid))
-        url = make_url(file.socket_dir);
+        url = cluster_socket_url(file.socket_dir);
     free(data_dir);
     return url;
 }

@@ -63,6 +63,11 @@ bool cluster_owner_become(const struct cluster_owner *owner)
            setresuid(owner->uid, owner->uid, owner->uid) == 0;
 }
 
+bool cluster_give(const struct cluster_owner *owner, const char *path)
+{
+    return !owner->change || chown(path, owner->uid, owner->gid) == 0;
+}
+
 /* In the child: writes the length of the prefix that blocks, 0 for none. */
 static void try_path(const struct cluster_owner *owner, const char *path, int out)
 {

@@ -27,6 +27,14 @@ char *cluster_blocked_at(const struct cluster_owner *owner, const char *path);
  * Malloc'd, or NULL. */
 char *cluster_programs_find(int major, int *ret_major);
 
+/* Makes a file or directory the owner's. */
+bool cluster_give(const struct cluster_owner *owner, const char *path);
+
+/* The directory of the socket, made if missing; malloc'd, NULL and errno where it can't be. */
+char *cluster_socket_dir(const struct cluster_owner *owner, const char *state_dir);
+/* The libpq URL of the database `rackrate` there, malloc'd. */
+char *cluster_socket_url(const char *socket_dir);
+
 /* A directory with all its parents; true also where it is there. */
 bool cluster_make_directory(const char *path, mode_t mode);
 bool cluster_remove_tree(const char *path);

@@ -82,9 +82,9 @@ static enum db_status fail(struct db_connection *connection, const char *name, P
         log_error("the database refused a statement",
                   "statement=%s sqlstate=%s constraint=\"%s\" text=\"%s\"", name,
                   state == NULL ? "none" : state, constraint == NULL ? "" : constraint, message);
-    PQclear(result);
     if (dead)
-        return give_up(connection, state == NULL ? "no answer" : state);
+        status = give_up(connection, state == NULL ? "no answer" : state);
+    PQclear(result);
     return status;
 }
 
