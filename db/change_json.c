@@ -84,67 +84,73 @@ static void write_flags(struct buf *out, uint32_t flags)
     buf_add_char(out, ']');
 }
 
+/* One field that is a string or a number as `"name":value`; false for one that is more. */
+static bool write_plain_field(struct buf *out, const struct offer *offer, enum offer_field field)
+{
+    const char *name = offer_field_name(field);
+    switch ((int)field) {
+    case OFFER_FIELD_GPU:
+        buf_add_json_member_string(out, name, offer->gpu_raw);
+        return true;
+    case OFFER_FIELD_GPU_COUNT:
+        buf_add_json_member_decimal(out, name, offer->gpu_count_milli, 3);
+        return true;
+    case OFFER_FIELD_VRAM:
+        buf_add_json_member_decimal(out, name, offer->vram_gb_given_milli, 3);
+        return true;
+    case OFFER_FIELD_INTERCONNECT:
+        buf_add_json_member_string(out, name, interconnect_name(offer->interconnect));
+        return true;
+    case OFFER_FIELD_FABRIC:
+        buf_add_json_member_string(out, name, fabric_name(offer->fabric));
+        return true;
+    case OFFER_FIELD_FABRIC_GBPS:
+        buf_add_json_member_decimal(out, name, offer->fabric_gbps_milli, 3);
+        return true;
+    case OFFER_FIELD_REGION:
+        buf_add_json_member_string(out, name, offer->region_raw);
+        return true;
+    case OFFER_FIELD_ZONE:
+        buf_add_json_member_string(out, name, offer->zone);
+        return true;
+    case OFFER_FIELD_ORDER_URL:
+        buf_add_json_member_string(out, name, offer->order_url);
+        return true;
+    case OFFER_FIELD_SOURCE_URL:
+        buf_add_json_member_string(out, name, offer->source_url);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* One field as `"name":value`. */
 static void write_field(struct buf *out, const struct offer *offer, enum offer_field field)
 {
-    const char *name = offer_field_name(field);
-    switch (field) {
-    case OFFER_FIELD_GPU:
-        buf_add_json_member_string(out, name, offer->gpu_raw);
+    if (write_plain_field(out, offer, field))
         return;
-    case OFFER_FIELD_GPU_COUNT:
-        buf_add_json_member_decimal(out, name, offer->gpu_count_milli, 3);
-        return;
-    case OFFER_FIELD_VRAM:
-        buf_add_json_member_decimal(out, name, offer->vram_gb_given_milli, 3);
-        return;
-    case OFFER_FIELD_INTERCONNECT:
-        buf_add_json_member_string(out, name, interconnect_name(offer->interconnect));
-        return;
-    case OFFER_FIELD_FABRIC:
-        buf_add_json_member_string(out, name, fabric_name(offer->fabric));
-        return;
-    case OFFER_FIELD_FABRIC_GBPS:
-        buf_add_json_member_decimal(out, name, offer->fabric_gbps_milli, 3);
-        return;
-    case OFFER_FIELD_REGION:
-        buf_add_json_member_string(out, name, offer->region_raw);
-        return;
-    case OFFER_FIELD_ZONE:
-        buf_add_json_member_string(out, name, offer->zone);
-        return;
-    case OFFER_FIELD_ORDER_URL:
-        buf_add_json_member_string(out, name, offer->order_url);
-        return;
-    case OFFER_FIELD_SOURCE_URL:
-        buf_add_json_member_string(out, name, offer->source_url);
-        return;
+    buf_add_json_key(out, offer_field_name(field));
+    switch ((int)field) {
     case OFFER_FIELD_NODE:
-        buf_add_json_key(out, name);
         write_node(out, offer);
         return;
     case OFFER_FIELD_AVAILABILITY:
-        buf_add_json_key(out, name);
         write_availability(out, &offer->availability);
         return;
     case OFFER_FIELD_PRICES:
-        buf_add_json_key(out, name);
         write_prices(out, offer);
         return;
     case OFFER_FIELD_EXTRA_COSTS:
-        buf_add_json_key(out, name);
         write_extra_costs(out, &offer->extra_costs);
         return;
     case OFFER_FIELD_SOURCE:
-        buf_add_json_key(out, name);
         write_source(out, offer);
         return;
     case OFFER_FIELD_FLAGS:
-        buf_add_json_key(out, name);
         write_flags(out, offer->flags);
         return;
-    case OFFER_FIELD_COUNT:
-        return;
+    default:
+        buf_add_string(out, "null"); /* a field added to the model and not here stays valid JSON */
     }
 }
 

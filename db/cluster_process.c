@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -124,7 +126,11 @@ char *cluster_explain(const char *what, const char *log_path)
 {
     char *tail = cluster_read_file(log_path, 4000);
     char *answer;
-    if (tail != NULL && strstr(tail, "No space left on device") != NULL) {
+    struct statvfs space;
+    /* On a full disk the log may have no room for saying so. */
+    bool full = statvfs(log_path, &space) == 0 &&
+                (uint64_t)space.f_bavail * space.f_frsize < DISK_FULL_BYTES;
+    if (full || (tail != NULL && strstr(tail, "No space left on device") != NULL)) {
         answer = cluster_format(
             "%s: the disk is full. Free some space and start again; nothing is lost. See %s", what,
             log_path);
