@@ -18,9 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define POLL_MS      5
-#define STOP_FAST_MS 60000
-#define STOP_NOW_MS  10000
+#define POLL_MS         5
+#define DISK_FULL_BYTES (1U << 20)
+#define STOP_FAST_MS    60000
+#define STOP_NOW_MS     10000
 
 /* What libpq and PostgreSQL would read from the environment must not reach the private cluster. */
 static void clear_environment(void)
