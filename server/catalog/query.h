@@ -27,8 +27,6 @@ size_t query_parse(const struct query_parameter *parameters, size_t count, struc
 /* The canonical text of a query without its cursor: the same for all spellings that mean the same. */
 const char *query_canonical(const struct query *query);
 
-/* As query_parse for internal use: all live offers of one provider, fresh or not. */
-
 /* Runs the query and writes the whole answer {"data","total","next_cursor","as_of","query"} into `out`; *ret_cursor is the next
  * cursor's text in the arena, or NULL on the last page. */
 void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us, struct arena *arena,

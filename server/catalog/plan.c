@@ -1,0 +1,133 @@
+/* From a query to the filters of one run: sets of ranks become runs where they are few, tables where they are many. */
+#include "server/base/decimal.h"
+#include "server/catalog/rank.h"
+#include "server/catalog/search.h"
+#include "server/reference/gpu.h"
+#include "server/reference/place.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Up to so many runs, comparing with each is faster than a table. */
+#define RUNS_MAX 16
+
+static void add(struct plan *plan, struct filter filter)
+{
+    plan->filters[plan->filter_count++] = filter;
+}
+
+/* A filter on a column of 16-bit ranks below `count`: those marked in `set` pass. */
+static void add_set(struct plan *plan, size_t column, const uint8_t *set, size_t count)
+{
+    struct rank_run *runs = arena_calloc(plan->arena, RUNS_MAX, sizeof(*runs));
+    size_t run_count = 0;
+    for (size_t i = 0; i < count && run_count <= RUNS_MAX; i++) {
+        if (set[i] == 0)
+            continue;
+        size_t last = i;
+        while (last + 1 < count && set[last + 1] != 0)
+            last++;
+        if (run_count < RUNS_MAX)
+            runs[run_count] = (struct rank_run){(uint16_t)i, (uint16_t)last};
+        run_count++;
+        i = last;
+    }
+    if (run_count == 0) {
+        plan->finds_nothing = true;
+    } else if (run_count <= RUNS_MAX) {
+        add(plan, (struct filter){.kind = FILTER_RUNS, .column = column, .runs = runs, .count = run_count});
+    } else {
+        uint8_t *table = arena_calloc(plan->arena, UINT16_MAX + 1, 1);
+        memcpy(table, set, count);
+        add(plan, (struct filter){.kind = FILTER_TABLE, .column = column, .table = table});
+    }
+}
+
+static bool provider_passes(const struct query *query, const struct provider *provider)
+{
+    const struct trust_facts *trust = &provider->trust;
+    return !provider->suspended && (query->kind_bits == 0 || (query->kind_bits >> provider->kind & 1) != 0) &&
+           (query->min_sla_percent_milli < 0 || trust->sla_percent_milli >= query->min_sla_percent_milli) &&
+           (query->burn_in < 0 || trust->burn_in == query->burn_in) &&
+           (query->monitoring < 0 || trust->monitoring == query->monitoring) &&
+           (query->on_site < 0 || trust->on_site == query->on_site);
+}
+
+static void plan_providers(struct plan *plan)
+{
+    const struct snapshot *snapshot = plan->snapshot;
+    const struct query *query = plan->query;
+    if (!snapshot->any_suspended && query->providers == NULL && query->kind_bits == 0 &&
+        query->min_sla_percent_milli < 0 && query->burn_in < 0 && query->monitoring < 0 && query->on_site < 0)
+        return;
+    uint8_t *set = arena_calloc(plan->arena, snapshot->slot_count, 1);
+    for (size_t i = 0; i < query->provider_count; i++) {
+        size_t slot = snapshot_slot(snapshot, query->providers[i]);
+        if (slot != PROVIDERS_MAX)
+            set[slot] = 1;
+    }
+    for (size_t slot = 0; slot < snapshot->slot_count; slot++) {
+        const struct provider_view *view = snapshot->slots[slot];
+        bool named = query->providers == NULL || set[slot] != 0;
+        set[slot] = view != NULL && view->live > 0 && named && provider_passes(query, &view->provider);
+    }
+    add_set(plan, offsetof(struct segment, provider), set, snapshot->slot_count);
+}
+
+/* Ranks that pass, as far as ranks alone can tell; NULL: all. With extra rows only `also` narrows. */
+static uint8_t *ranks_of(const struct plan *plan, const struct choice *choice, size_t count)
+{
+    const uint8_t *either = choice_has_extra(choice) ? NULL : choice->either;
+    if (either == NULL && choice->also == NULL)
+        return NULL;
+    uint8_t *ranks = arena_calloc(plan->arena, count, 1);
+    for (size_t i = 0; i < count; i++)
+        ranks[i] = (either == NULL || either[i] != 0) && (choice->also == NULL || choice->also[i] != 0);
+    return ranks;
+}
+
+void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query *query, int64_t now_us,
+               struct arena *arena)
+{
+    *plan = (struct plan){
+        .snapshot = snapshot,
+        .query = query,
+        .moment = snapshot_moment(snapshot, now_us),
+        .arena = arena,
+    };
+    plan->hides_stale = plan->moment->mixed && !query->include_stale && plan->moment->stale > 0;
+    plan_providers(plan);
+    plan->gpus = ranks_of(plan, &query->gpus, gpu_count());
+    uint8_t *places = ranks_of(plan, &query->places, place_count());
+    if (places != NULL)
+        add_set(plan, offsetof(struct segment, place_rank), places, place_count());
+    for (size_t i = 0; i < query->filter_count; i++)
+        add(plan, query->filters[i]);
+    plan->all_visible = plan->filter_count == 0 && plan->gpus == NULL && !choice_has_extra(&query->gpus) &&
+                        !choice_has_extra(&query->places) && !query->price_filtered && !plan->hides_stale &&
+                        !plan->finds_nothing;
+}
+
+uint8_t *plan_extra_rows(const struct plan *plan, const struct choice *choice, const struct segment *segment, bool gpus)
+{
+    if (!choice_has_extra(choice))
+        return NULL;
+    const struct segment_names *names = gpus ? &segment->gpu_names : &segment->region_names;
+    const uint32_t *column = gpus ? segment->gpu_name : segment->region_name;
+    const uint16_t *ranks = gpus ? segment->gpu_rank : segment->place_rank;
+    uint8_t *extra = arena_calloc(plan->arena, (size_t)segment->row_count + BLOCK_ROWS, 1);
+    uint8_t *wanted = arena_calloc(plan->arena, names->count, 1);
+    for (size_t i = 0; i < choice->name_count; i++) {
+        uint32_t name = segment_names_find(names, choice->names[i]);
+        if (name != UINT32_MAX)
+            wanted[name] = 1;
+    }
+    for (uint32_t row = 0; row < segment->row_count; row++)
+        extra[row] = wanted[column[row]] != 0 || (ranks[row] != RANK_NONE && choice->either[ranks[row]] != 0);
+    for (size_t i = 0; i < choice->sized_count; i++) {
+        const struct sized_gpu *sized = &choice->sized[i];
+        for (uint32_t row = segment->gpu_start[sized->rank]; row < segment->gpu_start[sized->rank + 1]; row++)
+            extra[row] |= segment->vram_gb_milli[row] == sized->vram_gb_milli;
+    }
+    return extra;
+}
