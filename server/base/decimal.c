@@ -140,8 +140,10 @@ int64_t decimal_muldiv_half_even(int64_t value, int64_t numerator, int64_t denom
     int sign = product < 0 ? -1 : 1;
     if (twice > denominator || (twice == denominator && (quotient & 1) != 0))
         quotient += sign;
-    *ret_overflow = quotient > INT64_MAX || quotient < INT64_MIN;
-    if (*ret_overflow)
+    bool overflow = quotient > INT64_MAX || quotient < INT64_MIN;
+    if (ret_overflow != NULL)
+        *ret_overflow = overflow;
+    if (overflow)
         return sign < 0 ? INT64_MIN : INT64_MAX;
     return (int64_t)quotient;
 }

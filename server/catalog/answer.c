@@ -3,8 +3,8 @@
 #include "server/base/timestamp.h"
 #include "server/catalog/search.h"
 
-static void write_rows(struct snapshot *snapshot, const struct search_result *result, size_t shown, int64_t now_us,
-                       struct arena *arena, struct buf *out)
+static void write_rows(struct snapshot *snapshot, const struct search_result *result, size_t shown,
+                       int64_t now_us, struct arena *arena, struct buf *out)
 {
     int64_t clock_us = staleness_clock(now_us);
     struct fragment_splice *splices = arena_calloc(arena, shown, sizeof(*splices));
@@ -23,14 +23,15 @@ static void write_rows(struct snapshot *snapshot, const struct search_result *re
         const struct hit *hit = &result->hits[i];
         if (i > 0)
             *at++ = ',';
-        at = fragment_write(at, snapshot->segments[hit->segment], hit->row, hit->entry, &splices[i]);
+        at =
+            fragment_write(at, snapshot->segments[hit->segment], hit->row, hit->entry, &splices[i]);
     }
     *at = '\0';
     out->length += (size_t)(at - start);
 }
 
-void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us, struct arena *arena,
-                  struct buf *out, const char **ret_cursor)
+void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us,
+                  struct arena *arena, struct buf *out, const char **ret_cursor)
 {
     struct search_result result = search_run(snapshot, query, now_us, arena);
     size_t shown = result.hit_count > query->limit ? query->limit : result.hit_count;
@@ -49,7 +50,8 @@ void query_answer(struct snapshot *snapshot, const struct query *query, int64_t 
     buf_add_json_member_string(out, "next_cursor", *ret_cursor);
     if (snapshot->as_of_us != TIMESTAMP_UNKNOWN)
         timestamp_print(snapshot->as_of_us, as_of);
-    buf_add_json_member_string(out, "as_of", snapshot->as_of_us == TIMESTAMP_UNKNOWN ? NULL : as_of);
+    buf_add_json_member_string(out, "as_of",
+                               snapshot->as_of_us == TIMESTAMP_UNKNOWN ? NULL : as_of);
     buf_add_json_key(out, "query");
     buf_add_string(out, query->canonical);
     buf_add_char(out, '}');

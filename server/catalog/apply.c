@@ -1,4 +1,5 @@
-/* Applying updates: versions are checked for the whole batch before anything is built, so that a refused batch leaves no trace. */
+/* Applying updates: versions are checked for the whole batch before anything is built, so that a
+ * refused batch leaves no trace. */
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"
 #include "server/catalog/store.h"
@@ -39,7 +40,8 @@ static struct segment_input *pending_find(const struct pending *pending, struct 
 {
     if (pending->count == 0)
         return NULL;
-    for (size_t at = key.low & pending->slot_mask; pending->slots[at] != 0; at = (at + 1) & pending->slot_mask) {
+    for (size_t at = key.low & pending->slot_mask; pending->slots[at] != 0;
+         at = (at + 1) & pending->slot_mask) {
         struct segment_input *item = &pending->items[pending->slots[at] - 1];
         if (offer_key_compare(item->key, key) == 0)
             return item;
@@ -85,8 +87,8 @@ static int64_t version_before(const struct snapshot *snapshot, const struct cata
 }
 
 /* Judges the batch; false where one is refused. */
-static bool judge_all(const struct snapshot *snapshot, const struct catalog_update *updates, size_t count,
-                      enum verdict *verdicts, bool *ret_any)
+static bool judge_all(const struct snapshot *snapshot, const struct catalog_update *updates,
+                      size_t count, enum verdict *verdicts, bool *ret_any)
 {
     *ret_any = false;
     for (size_t i = 0; i < count; i++) {
@@ -110,7 +112,8 @@ static void kill_all(struct draft *draft, size_t slot)
     }
 }
 
-/* The slot of a provider new or known, with a view of its own for this draft; PROVIDERS_MAX where there is no room. */
+/* The slot of a provider new or known, with a view of its own for this draft; PROVIDERS_MAX where
+ * there is no room. */
 static size_t place_provider(struct draft *draft, const struct provider *provider)
 {
     struct snapshot *snapshot = draft->snapshot;
@@ -132,7 +135,9 @@ static size_t place_provider(struct draft *draft, const struct provider *provide
     snapshot->slots[slot] = provider_view_new(provider, 0);
     size_t at = snapshot->provider_count++;
     snapshot->by_slug = xrealloc(snapshot->by_slug, snapshot->provider_count * sizeof(uint16_t));
-    for (; at > 0 && strcmp(snapshot->slots[snapshot->by_slug[at - 1]]->provider.slug, provider->slug) > 0; at--)
+    for (; at > 0 &&
+           strcmp(snapshot->slots[snapshot->by_slug[at - 1]]->provider.slug, provider->slug) > 0;
+         at--)
         snapshot->by_slug[at] = snapshot->by_slug[at - 1];
     snapshot->by_slug[at] = (uint16_t)slot;
     return slot;
@@ -151,12 +156,14 @@ static void remove_provider(struct draft *draft, size_t slot)
     snapshot->slots[slot] = NULL;
 }
 
-static void upsert(struct draft *draft, struct pending *pending, size_t slot, const struct offer *offer)
+static void upsert(struct draft *draft, struct pending *pending, size_t slot,
+                   const struct offer *offer)
 {
     uint8_t id[OFFER_ID_BYTES];
     struct provider_view *view = draft->snapshot->slots[slot];
     offer_id(view->provider.slug, offer->external_id, id);
-    struct segment_input input = {.offer = offer, .key = offer_key_of(id), .provider = (uint16_t)slot};
+    struct segment_input input = {
+        .offer = offer, .key = offer_key_of(id), .provider = (uint16_t)slot};
     struct segment_input *twin = pending_find(pending, input.key);
     if (twin != NULL) {
         *twin = input;
@@ -171,7 +178,8 @@ static void upsert(struct draft *draft, struct pending *pending, size_t slot, co
     draft->snapshot->live++;
 }
 
-static bool apply_one(struct draft *draft, struct pending *pending, const struct catalog_update *update)
+static bool apply_one(struct draft *draft, struct pending *pending,
+                      const struct catalog_update *update)
 {
     size_t slot = place_provider(draft, update->provider);
     if (slot == PROVIDERS_MAX)
@@ -214,17 +222,21 @@ static void sum_up(struct snapshot *snapshot)
     memcpy(&snapshot->versions_hash, hash, sizeof(snapshot->versions_hash));
 }
 
-/* Whether an earlier update of the batch, taken, is of the same provider: its offers must be in before this one changes them. */
-static bool follows_itself(const struct catalog_update *updates, const enum verdict *verdicts, size_t index)
+/* Whether an earlier update of the batch, taken, is of the same provider: its offers must be in
+ * before this one changes them. */
+static bool follows_itself(const struct catalog_update *updates, const enum verdict *verdicts,
+                           size_t index)
 {
     for (size_t i = 0; i < index; i++) {
-        if (verdicts[i] == TAKE && strcmp(updates[i].provider->slug, updates[index].provider->slug) == 0)
+        if (verdicts[i] == TAKE &&
+            strcmp(updates[i].provider->slug, updates[index].provider->slug) == 0)
             return true;
     }
     return false;
 }
 
-static bool build(struct catalog *catalog, const struct catalog_update *updates, const enum verdict *verdicts, size_t count)
+static bool build(struct catalog *catalog, const struct catalog_update *updates,
+                  const enum verdict *verdicts, size_t count)
 {
     struct draft draft = draft_begin(catalog);
     struct pending pending = {0};

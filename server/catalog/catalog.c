@@ -1,10 +1,12 @@
-/* How readers get a snapshot without a lock. One atomic word holds the index of the newest snapshot and the number of references taken
- * on it. A reader adds one to the word: the old value names the snapshot, and the reference is taken in the same instant, so it can't
- * be freed under the reader. Giving it back subtracts one from the snapshot's own balance, which starts at 0 and is negative or 0 as
- * long as the snapshot is the newest. The publisher exchanges the word, and adds the count it found there to the old snapshot's
- * balance: from then on the balance is the number of references out, and whoever brings it to 0 retires the snapshot. Retired
- * snapshots go on a list that readers only push to; writers and the merger take it whole and free it, so that no reader ever frees
- * a large one. All by atomics that the thread sanitizer understands. */
+/* How readers get a snapshot without a lock. One atomic word holds the index of the newest snapshot
+ * and the number of references taken on it. A reader adds one to the word: the old value names the
+ * snapshot, and the reference is taken in the same instant, so it can't be freed under the reader.
+ * Giving it back subtracts one from the snapshot's own balance, which starts at 0 and is negative
+ * or 0 as long as the snapshot is the newest. The publisher exchanges the word, and adds the count
+ * it found there to the old snapshot's balance: from then on the balance is the number of
+ * references out, and whoever brings it to 0 retires the snapshot. Retired snapshots go on a list
+ * that readers only push to; writers and the merger take it whole and free it, so that no reader
+ * ever frees a large one. All by atomics that the thread sanitizer understands. */
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
 #include "server/catalog/store.h"
@@ -17,14 +19,15 @@ static void retire(struct catalog *catalog, struct snapshot *snapshot)
     struct snapshot *head = atomic_load_explicit(&catalog->retired, memory_order_relaxed);
     do
         snapshot->next_retired = head;
-    while (!atomic_compare_exchange_weak_explicit(&catalog->retired, &head, snapshot, memory_order_release,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&catalog->retired, &head, snapshot,
+                                                  memory_order_release, memory_order_relaxed));
     sem_post(&catalog->wake);
 }
 
 void catalog_drain(struct catalog *catalog)
 {
-    struct snapshot *snapshot = atomic_exchange_explicit(&catalog->retired, NULL, memory_order_acquire);
+    struct snapshot *snapshot =
+        atomic_exchange_explicit(&catalog->retired, NULL, memory_order_acquire);
     while (snapshot != NULL) {
         struct snapshot *next = snapshot->next_retired;
         atomic_store_explicit(&catalog->table[snapshot->index], NULL, memory_order_release);
@@ -41,7 +44,8 @@ struct snapshot *catalog_acquire(struct catalog *catalog)
 
 void snapshot_release(struct snapshot *snapshot)
 {
-    if (snapshot != NULL && atomic_fetch_sub_explicit(&snapshot->balance, 1, memory_order_acq_rel) == 1)
+    if (snapshot != NULL &&
+        atomic_fetch_sub_explicit(&snapshot->balance, 1, memory_order_acq_rel) == 1)
         retire(snapshot->catalog, snapshot);
 }
 
@@ -86,7 +90,8 @@ static bool publish(struct catalog *catalog, struct snapshot *snapshot)
     struct snapshot *old = catalog->newest;
     snapshot->index = index;
     atomic_store_explicit(&catalog->table[index], snapshot, memory_order_release);
-    uint64_t word = atomic_exchange_explicit(&catalog->word, (uint64_t)index << WORD_COUNT_BITS, memory_order_acq_rel);
+    uint64_t word = atomic_exchange_explicit(&catalog->word, (uint64_t)index << WORD_COUNT_BITS,
+                                             memory_order_acq_rel);
     catalog->newest = snapshot;
     measure(catalog, snapshot);
     if (old != NULL)
@@ -131,7 +136,8 @@ void catalog_free(struct catalog *catalog)
     atomic_store_explicit(&catalog->stopping, true, memory_order_release);
     sem_post(&catalog->wake);
     pthread_join(catalog->merger, NULL);
-    settle(catalog, catalog->newest, atomic_load_explicit(&catalog->word, memory_order_acquire) & WORD_COUNT_MASK);
+    settle(catalog, catalog->newest,
+           atomic_load_explicit(&catalog->word, memory_order_acquire) & WORD_COUNT_MASK);
     catalog_drain(catalog);
     sem_destroy(&catalog->wake);
     pthread_mutex_destroy(&catalog->lock);
@@ -149,10 +155,12 @@ int64_t catalog_provider_version(struct catalog *catalog, const char *slug)
 
 static int compare_entries(const void *a, const void *b)
 {
-    return strcmp(((const struct baseline_entry *)a)->external_id, ((const struct baseline_entry *)b)->external_id);
+    return strcmp(((const struct baseline_entry *)a)->external_id,
+                  ((const struct baseline_entry *)b)->external_id);
 }
 
-bool catalog_baseline(struct catalog *catalog, const char *slug, struct arena *arena, struct baseline *ret_baseline)
+bool catalog_baseline(struct catalog *catalog, const char *slug, struct arena *arena,
+                      struct baseline *ret_baseline)
 {
     struct snapshot *snapshot = catalog_acquire(catalog);
     size_t slot = snapshot_slot(snapshot, slug);
@@ -167,8 +175,8 @@ bool catalog_baseline(struct catalog *catalog, const char *slug, struct arena *a
         for (uint32_t row = 0; row < segment->row_count && count < live; row++) {
             if (segment->provider[row] != slot || !alive_has(snapshot->alive[i], row))
                 continue;
-            entries[count].external_id =
-                arena_strndup(arena, segment_external_id(segment, row), segment->text[row].external_id_length);
+            entries[count].external_id = arena_strndup(arena, segment_external_id(segment, row),
+                                                       segment->text[row].external_id_length);
             memcpy(entries[count++].hash, segment->hash[row].bytes, OFFER_HASH_BYTES);
         }
     }

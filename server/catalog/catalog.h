@@ -1,5 +1,6 @@
-/* The catalogue: all live offers in memory as immutable snapshots. One writer at a time applies updates and publishes; any number
- * of readers acquire the newest snapshot without a lock and keep it as long as they like. Knows no HTTP and no SQL. */
+/* The catalogue: all live offers in memory as immutable snapshots. One writer at a time applies
+ * updates and publishes; any number of readers acquire the newest snapshot without a lock and keep
+ * it as long as they like. Knows no HTTP and no SQL. */
 #ifndef RACKRATE_CATALOG_CATALOG_H
 #define RACKRATE_CATALOG_CATALOG_H
 
@@ -14,13 +15,15 @@ struct snapshot;
 struct catalog *catalog_new(void);
 void catalog_free(struct catalog *catalog); /* no reader may be left */
 
-/* One provider's news. `provider` carries its facts and the new version. With `reload`, `upserts` is all it has and
- * everything else of it is dropped; else upserts replace or add by external_id and `removed` go. */
+/* One provider's news. `provider` carries its facts and the new version. With `reload`, `upserts`
+ * is all it has and everything else of it is dropped; else upserts replace or add by external_id
+ * and `removed` go. */
 struct catalog_update {
     const struct provider *provider;
-    int64_t after_version; /* a delta holds all that changed after this version up to provider->version */
+    int64_t after_version; /* a delta holds all that changed after this version up to
+                              provider->version */
     bool reload;
-    bool force; /* take a reload to an older version: the database itself went back */
+    bool force;           /* take a reload to an older version: the database itself went back */
     bool remove_provider; /* the provider itself is gone */
     const struct offer *upserts;
     size_t upsert_count;
@@ -28,25 +31,29 @@ struct catalog_update {
     size_t removed_count;
 };
 
-/* Applies updates (a batch becomes visible as one) and publishes a new snapshot. A delta whose version is not above the one held is
- * skipped (own writes and sync may race); one that starts after the held version would leave a gap and is refused; a reload whose
- * version is below the held one is taken only with `force`. Any thread; serialised inside. False: refused or failed, the old
+/* Applies updates (a batch becomes visible as one) and publishes a new snapshot. A delta whose
+ * version is not above the one held is skipped (own writes and sync may race); one that starts
+ * after the held version would leave a gap and is refused; a reload whose version is below the held
+ * one is taken only with `force`. Any thread; serialised inside. False: refused or failed, the old
  * snapshot stays, counted in catalog_stats. */
 bool catalog_apply(struct catalog *catalog, const struct catalog_update *updates, size_t count);
 
 /* The version held of a provider (by slug); -1 none. */
 int64_t catalog_provider_version(struct catalog *catalog, const char *slug);
 
-/* Baseline of a provider for differencing, from memory: entries in the arena. False where the provider is unknown. */
-bool catalog_baseline(struct catalog *catalog, const char *slug, struct arena *arena, struct baseline *ret_baseline);
+/* Baseline of a provider for differencing, from memory: entries in the arena. False where the
+ * provider is unknown. */
+bool catalog_baseline(struct catalog *catalog, const char *slug, struct arena *arena,
+                      struct baseline *ret_baseline);
 
-/* Newest snapshot, reference taken; lock-free for readers. Release when done. Also moves the staleness clock on: at acquire time `now`
- * decides what is stale. */
+/* Newest snapshot, reference taken; lock-free for readers. Release when done. Also moves the
+ * staleness clock on: at acquire time `now` decides what is stale. */
 struct snapshot *catalog_acquire(struct catalog *catalog);
 void snapshot_release(struct snapshot *snapshot);
 
-/* A hash of everything an answer depends on but the query: providers' versions, reference version, next staleness transition
- * due at now_us. The same on every node with the same data and after a restart. */
+/* A hash of everything an answer depends on but the query: providers' versions, reference version,
+ * next staleness transition due at now_us. The same on every node with the same data and after a
+ * restart. */
 uint64_t snapshot_state_hash(const struct snapshot *snapshot, int64_t now_us);
 
 /* Newest updated_at or confirmed_at of the data; what `as_of` prints. */
@@ -59,33 +66,40 @@ size_t snapshot_provider_count(const struct snapshot *snapshot);
 const struct provider *snapshot_provider(const struct snapshot *snapshot, size_t index);
 const struct provider *snapshot_provider_find(const struct snapshot *snapshot, const char *slug);
 
-/* Counts and price range (per GPU-hour, any billing) of the live, fresh, unsuspended offers of a provider, a gpu (variant; a family
- * sums its variants) or a place (an area or country sums what lies in it). Computed once per snapshot, lazily. */
+/* Counts and price range (per GPU-hour, any billing) of the live, fresh, unsuspended offers of a
+ * provider, a gpu (variant; a family sums its variants) or a place (an area or country sums what
+ * lies in it). Computed once per snapshot, lazily. */
 struct offer_summary {
     size_t offers;
     size_t providers;
     int64_t min_per_gpu_hour_microusd; /* UNKNOWN where no offers */
     int64_t max_per_gpu_hour_microusd;
 };
-struct offer_summary snapshot_provider_summary(struct snapshot *snapshot, size_t provider_index, int64_t now_us);
-struct offer_summary snapshot_gpu_summary(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us);
-struct offer_summary snapshot_place_summary(struct snapshot *snapshot, uint16_t place_index, int64_t now_us);
+struct offer_summary snapshot_provider_summary(struct snapshot *snapshot, size_t provider_index,
+                                               int64_t now_us);
+struct offer_summary snapshot_gpu_summary(struct snapshot *snapshot, uint16_t gpu_index,
+                                          int64_t now_us);
+struct offer_summary snapshot_place_summary(struct snapshot *snapshot, uint16_t place_index,
+                                            int64_t now_us);
 /* Who offers a gpu: provider index with its own summary, cheapest first. */
 struct gpu_provider {
     size_t provider_index;
     struct offer_summary summary;
 };
-size_t snapshot_gpu_providers(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us, struct arena *arena,
-                              struct gpu_provider **ret);
+size_t snapshot_gpu_providers(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us,
+                              struct arena *arena, struct gpu_provider **ret);
 
-/* One offer by id or by (provider, external_id): writes the whole answered object (price = its cheapest one). False: not there. Offers of
- * suspended providers are not there. *ret_version (may be NULL) is the offer's version. */
-bool snapshot_write_offer_by_id(struct snapshot *snapshot, const uint8_t id[static OFFER_ID_BYTES], int64_t now_us,
-                                struct buf *out, int64_t *ret_version);
-bool snapshot_write_offer(struct snapshot *snapshot, const char *provider_slug, const char *external_id,
-                          int64_t now_us, struct buf *out, int64_t *ret_version);
+/* One offer by id or by (provider, external_id): writes the whole answered object (price = its
+ * cheapest one). False: not there. Offers of suspended providers are not there. *ret_version (may
+ * be NULL) is the offer's version. */
+bool snapshot_write_offer_by_id(struct snapshot *snapshot, const uint8_t id[static OFFER_ID_BYTES],
+                                int64_t now_us, struct buf *out, int64_t *ret_version);
+bool snapshot_write_offer(struct snapshot *snapshot, const char *provider_slug,
+                          const char *external_id, int64_t now_us, struct buf *out,
+                          int64_t *ret_version);
 
-/* Whether some offer was uploaded with this spelling of a GPU name or a region (folded); such values are valid filters. */
+/* Whether some offer was uploaded with this spelling of a GPU name or a region (folded); such
+ * values are valid filters. */
 bool snapshot_knows_gpu_name(const struct snapshot *snapshot, const char *raw);
 bool snapshot_knows_region_name(const struct snapshot *snapshot, const char *raw);
 

@@ -1,6 +1,7 @@
-/* A cursor is 41 bytes in base64url: version, hash of its query, last sort key, last id, and a check over these, so that a text that
- * was cut, altered or made for another query is known for what it is. It holds nothing secret and needs no key: every node
- * reads every node's, and one that somebody forges with care leads to a page of the same public list. */
+/* A cursor is 41 bytes in base64url: version, hash of its query, last sort key, last id, and a
+ * check over these, so that a text that was cut, altered or made for another query is known for
+ * what it is. It holds nothing secret and needs no key: every node reads every node's, and one that
+ * somebody forges with care leads to a page of the same public list. */
 #include "server/base/crypto.h"
 #include "server/catalog/query_private.h"
 
@@ -36,7 +37,8 @@ static void add_check(uint8_t bytes[static CURSOR_BYTES])
     memcpy(bytes + CHECKED_BYTES, hash, CURSOR_BYTES - CHECKED_BYTES);
 }
 
-void cursor_print(uint64_t query_hash, int64_t key, struct offer_key id, char out[static CURSOR_TEXT_SIZE])
+void cursor_print(uint64_t query_hash, int64_t key, struct offer_key id,
+                  char out[static CURSOR_TEXT_SIZE])
 {
     static_assert(CRYPT_BASE64_SIZE(CURSOR_BYTES) <= CURSOR_TEXT_SIZE, "a cursor fits its buffer");
     uint8_t bytes[CURSOR_BYTES];
@@ -53,7 +55,8 @@ bool cursor_parse(const char *text, uint64_t query_hash, int64_t *ret_key, struc
 {
     uint8_t bytes[CURSOR_BYTES], expected[CURSOR_BYTES];
     size_t length;
-    if (!crypt_base64url_decode(text, strlen(text), bytes, sizeof(bytes), &length) || length != CURSOR_BYTES)
+    if (!crypt_base64url_decode(text, strlen(text), bytes, sizeof(bytes), &length) ||
+        length != CURSOR_BYTES)
         return false;
     memcpy(expected, bytes, CHECKED_BYTES);
     add_check(expected);

@@ -1,4 +1,5 @@
-/* Drafts: a new snapshot shares all segments, bitmaps and providers of the newest but those that the update touches. */
+/* Drafts: a new snapshot shares all segments, bitmaps and providers of the newest but those that
+ * the update touches. */
 #include "server/base/arena.h"
 #include "server/base/crypto.h"
 #include "server/catalog/store.h"
@@ -98,7 +99,8 @@ void draft_add_segment(struct draft *draft, struct segment *segment, struct aliv
     snapshot->segments[snapshot->segment_count++] = segment;
 }
 
-void draft_replace_segments(struct draft *draft, size_t first, size_t count, struct segment *segment, struct alive *alive)
+void draft_replace_segments(struct draft *draft, size_t first, size_t count,
+                            struct segment *segment, struct alive *alive)
 {
     struct snapshot *snapshot = draft->snapshot;
     size_t kept = first, rest = snapshot->segment_count - first - count;
@@ -111,7 +113,8 @@ void draft_replace_segments(struct draft *draft, size_t first, size_t count, str
         snapshot->alive[kept] = alive;
         draft->owns_alive[kept++] = false;
     }
-    memmove(snapshot->segments + kept, snapshot->segments + first + count, rest * sizeof(struct segment *));
+    memmove(snapshot->segments + kept, snapshot->segments + first + count,
+            rest * sizeof(struct segment *));
     memmove(snapshot->alive + kept, snapshot->alive + first + count, rest * sizeof(struct alive *));
     memmove(draft->owns_alive + kept, draft->owns_alive + first + count, rest * sizeof(bool));
     snapshot->segment_count = kept + rest;
@@ -148,7 +151,8 @@ void draft_compact(struct draft *draft)
     }
     size_t start = compaction_start(snapshot, from), count = snapshot->segment_count - start;
     if (count > 0) {
-        struct segment *merged = segment_merge(snapshot->segments + start, snapshot->alive + start, count);
+        struct segment *merged =
+            segment_merge(snapshot->segments + start, snapshot->alive + start, count);
         draft_replace_segments(draft, start, count, merged, NULL);
     }
     if (compaction_start(snapshot, 0) < snapshot->segment_count)

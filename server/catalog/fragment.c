@@ -9,8 +9,9 @@
 #include <string.h>
 
 #define MATCH_SUFFIX ",\"verdict\":null,\"ratio_to_median\":null}"
-#define TAIL_FRESH   ",\"stale\":false,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
-#define TAIL_STALE   ",\"stale\":true,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
+#define TAIL_FRESH                                                                                 \
+    ",\"stale\":false,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
+#define TAIL_STALE ",\"stale\":true,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
 
 static void open_object(struct buf *out, const char *key)
 {
@@ -85,9 +86,12 @@ static void render_stock(struct buf *out, const struct offer *offer)
     buf_add_string(out, "]}");
     open_object(out, "extra_costs");
     buf_add_json_member_decimal(out, "egress_per_gb", offer->extra_costs.egress_per_gb_microusd, 6);
-    buf_add_json_member_decimal(out, "storage_per_gb_month", offer->extra_costs.storage_per_gb_month_microusd, 6);
-    buf_add_json_member_int(out, "billing_increment_seconds", offer->extra_costs.billing_increment_seconds);
-    buf_add_json_member_int(out, "minimum_duration_seconds", offer->extra_costs.minimum_duration_seconds);
+    buf_add_json_member_decimal(out, "storage_per_gb_month",
+                                offer->extra_costs.storage_per_gb_month_microusd, 6);
+    buf_add_json_member_int(out, "billing_increment_seconds",
+                            offer->extra_costs.billing_increment_seconds);
+    buf_add_json_member_int(out, "minimum_duration_seconds",
+                            offer->extra_costs.minimum_duration_seconds);
     buf_add_char(out, '}');
 }
 
@@ -99,14 +103,16 @@ static void render_price(struct buf *out, const struct price *price)
     buf_add_json_member_string(out, "plan", price->plan);
     buf_add_json_member_decimal(out, "price_per_gpu_hour", price->per_gpu_hour_microusd, 6);
     buf_add_json_member_decimal(out, "price_per_node_hour", price->per_node_hour_microusd, 6);
-    buf_add_json_member_string(out, "quoted_per", price->quoted_per == PRICE_PER_GPU ? "gpu" : "node");
+    buf_add_json_member_string(out, "quoted_per",
+                               price->quoted_per == PRICE_PER_GPU ? "gpu" : "node");
     buf_add_json_member_int(out, "min_gpus", price->min_gpus);
     buf_add_json_member_int(out, "max_gpus", price->max_gpus);
     buf_add_json_member_decimal(out, "upfront_percent", price->upfront_percent_milli, 3);
     buf_add_char(out, '}');
 }
 
-static void render_prices(struct buf *out, size_t start, const struct offer *offer, struct fragment_price *prices)
+static void render_prices(struct buf *out, size_t start, const struct offer *offer,
+                          struct fragment_price *prices)
 {
     buf_add_json_key(out, "prices");
     buf_add_char(out, '[');
@@ -115,7 +121,8 @@ static void render_prices(struct buf *out, size_t start, const struct offer *off
             buf_add_char(out, ',');
         size_t from = out->length;
         render_price(out, &offer->prices[i]);
-        prices[i] = (struct fragment_price){(uint32_t)(from - start), (uint16_t)(out->length - from)};
+        prices[i] =
+            (struct fragment_price){(uint32_t)(from - start), (uint16_t)(out->length - from)};
     }
     buf_add_char(out, ']');
 }
@@ -152,8 +159,8 @@ static void render_end(struct buf *out, const struct offer *offer)
     buf_add_json_key(out, "price");
 }
 
-struct fragment fragment_render(struct buf *out, const struct offer *offer, struct offer_key key, int64_t own_us,
-                                struct fragment_price *prices)
+struct fragment fragment_render(struct buf *out, const struct offer *offer, struct offer_key key,
+                                int64_t own_us, struct fragment_price *prices)
 {
     struct fragment fragment;
     size_t start = out->length;
@@ -186,10 +193,11 @@ struct fragment fragment_render(struct buf *out, const struct offer *offer, stru
     return fragment;
 }
 
-size_t fragment_bound(const struct segment *segment, uint32_t row, uint32_t entry, const struct fragment_splice *splice)
+size_t fragment_bound(const struct segment *segment, uint32_t row, uint32_t entry,
+                      const struct fragment_splice *splice)
 {
-    return segment->text[row].length + splice->provider_length + splice->confirmed_length + segment->entry_length[entry] +
-           sizeof(MATCH_SUFFIX) + sizeof(TAIL_FRESH);
+    return segment->text[row].length + splice->provider_length + splice->confirmed_length +
+           segment->entry_length[entry] + sizeof(MATCH_SUFFIX) + sizeof(TAIL_FRESH);
 }
 
 static inline char *put(char *out, const char *bytes, size_t length)
@@ -212,7 +220,9 @@ char *fragment_write(char *out, const struct segment *segment, uint32_t row, uin
         out = put(out, splice->confirmed, splice->confirmed_length);
         out = put(out, text->bytes + rest, text->length - rest);
     }
-    out = put(out, text->bytes + segment->entry_text[entry], (size_t)segment->entry_length[entry] - 1);
+    out = put(out, text->bytes + segment->entry_text[entry],
+              (size_t)segment->entry_length[entry] - 1);
     out = put(out, MATCH_SUFFIX, sizeof(MATCH_SUFFIX) - 1);
-    return splice->stale ? put(out, TAIL_STALE, sizeof(TAIL_STALE) - 1) : put(out, TAIL_FRESH, sizeof(TAIL_FRESH) - 1);
+    return splice->stale ? put(out, TAIL_STALE, sizeof(TAIL_STALE) - 1)
+                         : put(out, TAIL_FRESH, sizeof(TAIL_FRESH) - 1);
 }

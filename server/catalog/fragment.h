@@ -1,6 +1,7 @@
 /* The JSON of an offer, rendered once. A fragment is the offer's own facts:
  *   {"id":"of_…","provider": | ,"external_id":… "observed_at": | "own time" | … ,"price":
- * and an answer puts between and behind the bars what belongs to the provider, the query and the clock. Pure. */
+ * and an answer puts between and behind the bars what belongs to the provider, the query and the
+ * clock. Pure. */
 #ifndef RACKRATE_CATALOG_FRAGMENT_H
 #define RACKRATE_CATALOG_FRAGMENT_H
 
@@ -21,13 +22,14 @@ struct fragment {
     uint8_t observed_length;
 };
 
-/* Memory of all GPUs of a node in thousandths of a GB: vram x count, the count being an exact fraction, half-even. UNKNOWN of unknown. */
+/* Memory of all GPUs of a node in thousandths of a GB: vram x count, the count being an exact
+ * fraction, half-even. UNKNOWN of unknown. */
 int64_t fragment_total_vram_gb_milli(const struct offer *offer);
 
-/* Appends the fragment of an offer; `prices` takes offset and length of each of its prices, in the offer's order. own_us is observed_at,
- * or updated_at where that is unknown. */
-struct fragment fragment_render(struct buf *out, const struct offer *offer, struct offer_key key, int64_t own_us,
-                                struct fragment_price *prices);
+/* Appends the fragment of an offer; `prices` takes offset and length of each of its prices, in the
+ * offer's order. own_us is observed_at, or updated_at where that is unknown. */
+struct fragment fragment_render(struct buf *out, const struct offer *offer, struct offer_key key,
+                                int64_t own_us, struct fragment_price *prices);
 
 /* What an answer adds to a fragment. */
 struct fragment_splice {
@@ -39,9 +41,11 @@ struct fragment_splice {
 };
 
 /* Upper bound of what fragment_write adds for a row. */
-size_t fragment_bound(const struct segment *segment, uint32_t row, uint32_t entry, const struct fragment_splice *splice);
+size_t fragment_bound(const struct segment *segment, uint32_t row, uint32_t entry,
+                      const struct fragment_splice *splice);
 
-/* Writes the answered offer with the price of `entry` at `out` (with room for fragment_bound bytes); gives its end. */
+/* Writes the answered offer with the price of `entry` at `out` (with room for fragment_bound
+ * bytes); gives its end. */
 char *fragment_write(char *out, const struct segment *segment, uint32_t row, uint32_t entry,
                      const struct fragment_splice *splice);
 

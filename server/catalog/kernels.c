@@ -1,11 +1,11 @@
-/* Each loop does one thing to one column without a branch. Clones are left out under the sanitizers, whose runtime is not up yet
- * when the loader resolves them. */
+/* Each loop does one thing to one column without a branch. Clones are left out under the
+ * sanitizers, whose runtime is not up yet when the loader resolves them. */
 #include "server/catalog/kernels.h"
 
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                  \
-    !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define HOT __attribute__((target_clones("avx2", "default")))
 #else
 #define HOT
@@ -17,15 +17,18 @@ HOT void kernel_load(uint8_t *mask, const uint64_t *words, size_t first, size_t 
         memset(mask, 1, count);
         return;
     }
-    const uint8_t *bytes = (const uint8_t *)words + first / 8; /* little-endian words: byte i holds rows 8i … 8i + 7 */
+    const uint8_t *bytes =
+        (const uint8_t *)words + first / 8; /* little-endian words: byte i holds rows 8i … 8i + 7 */
     for (size_t i = 0; i < count; i += 8) {
-        uint64_t spread = (bytes[i / 8] * UINT64_C(0x0101010101010101)) & UINT64_C(0x8040201008040201);
+        uint64_t spread =
+            (bytes[i / 8] * UINT64_C(0x0101010101010101)) & UINT64_C(0x8040201008040201);
         spread = ((spread + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7) & UINT64_C(0x0101010101010101);
         memcpy(mask + i, &spread, count - i < 8 ? count - i : 8);
     }
 }
 
-HOT void kernel_any_bit(uint8_t *restrict mask, const uint8_t *restrict column, size_t count, uint8_t bits)
+HOT void kernel_any_bit(uint8_t *restrict mask, const uint8_t *restrict column, size_t count,
+                        uint8_t bits)
 {
     for (size_t i = 0; i < count; i++)
         mask[i] = (uint8_t)(mask[i] & ((column[i] & bits) != 0));
@@ -52,20 +55,22 @@ void kernel_in_table16(uint8_t *restrict mask, const uint16_t *restrict column, 
         mask[i] = (uint8_t)(mask[i] & (table[column[i]] != 0));
 }
 
-HOT void kernel_range32(uint8_t *restrict mask, const int32_t *restrict column, size_t count, int32_t low, int32_t high)
+HOT void kernel_range32(uint8_t *restrict mask, const int32_t *restrict column, size_t count,
+                        int32_t low, int32_t high)
 {
     for (size_t i = 0; i < count; i++)
         mask[i] = (uint8_t)(mask[i] & (column[i] >= low) & (column[i] <= high));
 }
 
-HOT void kernel_range64(uint8_t *restrict mask, const int64_t *restrict column, size_t count, int64_t low, int64_t high)
+HOT void kernel_range64(uint8_t *restrict mask, const int64_t *restrict column, size_t count,
+                        int64_t low, int64_t high)
 {
     for (size_t i = 0; i < count; i++)
         mask[i] = (uint8_t)(mask[i] & (column[i] >= low) & (column[i] <= high));
 }
 
-HOT void kernel_in_list32(uint8_t *restrict mask, const int32_t *restrict column, size_t count, const int32_t *values,
-                          size_t value_count)
+HOT void kernel_in_list32(uint8_t *restrict mask, const int32_t *restrict column, size_t count,
+                          const int32_t *values, size_t value_count)
 {
     uint8_t found[BLOCK_ROWS];
     memset(found, 0, count);
@@ -78,14 +83,16 @@ HOT void kernel_in_list32(uint8_t *restrict mask, const int32_t *restrict column
         mask[i] = (uint8_t)(mask[i] & found[i]);
 }
 
-void kernel_fresh(uint8_t *restrict mask, const int64_t *restrict own_us, const uint8_t *restrict sample,
-                  const uint16_t *restrict provider, const int64_t *restrict cutoff_us, size_t count)
+void kernel_fresh(uint8_t *restrict mask, const int64_t *restrict own_us,
+                  const uint8_t *restrict sample, const uint16_t *restrict provider,
+                  const int64_t *restrict cutoff_us, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         mask[i] = (uint8_t)(mask[i] & ((sample[i] != 0) | (own_us[i] >= cutoff_us[provider[i]])));
 }
 
-HOT void kernel_keys32(int64_t *restrict keys, const int32_t *restrict column, size_t count, int reversed)
+HOT void kernel_keys32(int64_t *restrict keys, const int32_t *restrict column, size_t count,
+                       int reversed)
 {
     for (size_t i = 0; i < count; i++) {
         int64_t value = column[i];
@@ -94,7 +101,8 @@ HOT void kernel_keys32(int64_t *restrict keys, const int32_t *restrict column, s
     }
 }
 
-HOT void kernel_keys64(int64_t *restrict keys, const int64_t *restrict column, size_t count, int reversed)
+HOT void kernel_keys64(int64_t *restrict keys, const int64_t *restrict column, size_t count,
+                       int reversed)
 {
     for (size_t i = 0; i < count; i++) {
         int64_t value = column[i];

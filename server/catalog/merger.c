@@ -1,6 +1,7 @@
-/* The merger: a thread that merges large segments while writers and readers go on. It works on the segments of a snapshot it holds;
- * what died meanwhile is cleared in the result when it is put in their place. Writers leave the segments it works on alone. It also
- * frees what readers gave back. */
+/* The merger: a thread that merges large segments while writers and readers go on. It works on the
+ * segments of a snapshot it holds; what died meanwhile is cleared in the result when it is put in
+ * their place. Writers leave the segments it works on alone. It also frees what readers gave back.
+ */
 #include "server/catalog/store.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ static struct alive *carry_deaths(const struct job *job, const struct snapshot *
     struct alive *alive = NULL;
     for (size_t i = 0; i < job->count; i++) {
         const struct segment *segment = job->snapshot->segments[job->first + i];
-        const struct alive *before = job->snapshot->alive[job->first + i], *after = now->alive[first + i];
+        const struct alive *before = job->snapshot->alive[job->first + i],
+                           *after = now->alive[first + i];
         if (before == after)
             continue;
         for (uint32_t row = 0; row < segment->row_count; row++) {
@@ -79,9 +81,10 @@ void *merger_run(void *closure)
         while (sem_trywait(&catalog->wake) == 0)
             ; /* one look answers all calls so far */
         bool good = true;
-        while (good && !atomic_load_explicit(&catalog->stopping, memory_order_acquire) && begin(catalog, &job)) {
-            struct segment *merged =
-                segment_merge(job.snapshot->segments + job.first, job.snapshot->alive + job.first, job.count);
+        while (good && !atomic_load_explicit(&catalog->stopping, memory_order_acquire) &&
+               begin(catalog, &job)) {
+            struct segment *merged = segment_merge(job.snapshot->segments + job.first,
+                                                   job.snapshot->alive + job.first, job.count);
             good = install(catalog, &job, merged);
             snapshot_release(job.snapshot);
         }

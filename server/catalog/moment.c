@@ -1,6 +1,7 @@
-/* Staleness moves with the clock, not with writes. A moment holds what is true of a snapshot from one transition to the next, found
- * by the first reader who asks and kept in a list that dies with the snapshot; a later one is published with one compare and swap.
- * There are at most as many moments as offers that turn stale. */
+/* Staleness moves with the clock, not with writes. A moment holds what is true of a snapshot from
+ * one transition to the next, found by the first reader who asks and kept in a list that dies with
+ * the snapshot; a later one is published with one compare and swap. There are at most as many
+ * moments as offers that turn stale. */
 #include "server/base/crypto.h"
 #include "server/catalog/rank.h"
 #include "server/catalog/snapshot.h"
@@ -27,8 +28,8 @@ static uint64_t state_hash(const struct snapshot *snapshot, size_t stale)
     return result;
 }
 
-/* Cut-offs of providers whose last confirmation is too old to cover every offer; sets moment->until_us to the next transition that
- * the others can have. */
+/* Cut-offs of providers whose last confirmation is too old to cover every offer; sets
+ * moment->until_us to the next transition that the others can have. */
 static void find_cutoffs(const struct snapshot *snapshot, int64_t clock_us, struct moment *moment)
 {
     for (size_t slot = 0; slot < snapshot->slot_count; slot++) {
@@ -39,7 +40,8 @@ static void find_cutoffs(const struct snapshot *snapshot, int64_t clock_us, stru
         if (freshness == INT64_MAX)
             continue;
         int64_t confirmed = view->provider.confirmed_at_us;
-        int64_t expires = confirmed == TIMESTAMP_UNKNOWN ? INT64_MIN : time_add(confirmed, freshness);
+        int64_t expires =
+            confirmed == TIMESTAMP_UNKNOWN ? INT64_MIN : time_add(confirmed, freshness);
         if (expires >= clock_us) {
             if (expires < moment->until_us)
                 moment->until_us = expires;
@@ -55,7 +57,8 @@ static void find_cutoffs(const struct snapshot *snapshot, int64_t clock_us, stru
     }
 }
 
-/* Counts offers before their provider's cut-off; an offer not yet there moves the next transition nearer. */
+/* Counts offers before their provider's cut-off; an offer not yet there moves the next transition
+ * nearer. */
 static void count_stale(const struct snapshot *snapshot, int64_t clock_us, struct moment *moment)
 {
     int64_t soonest = INT64_MAX; /* over offers: how long until one passes its cut-off */
@@ -63,7 +66,8 @@ static void count_stale(const struct snapshot *snapshot, int64_t clock_us, struc
         const struct segment *segment = snapshot->segments[i];
         for (uint32_t row = 0; row < segment->row_count; row++) {
             int64_t cutoff = moment->cutoff_us[segment->provider[row]], own = segment->own_us[row];
-            if (cutoff == INT64_MIN || segment->is_sample[row] != 0 || !alive_has(snapshot->alive[i], row))
+            if (cutoff == INT64_MIN || segment->is_sample[row] != 0 ||
+                !alive_has(snapshot->alive[i], row))
                 continue;
             if (own < cutoff)
                 moment->stale++;
@@ -107,8 +111,8 @@ const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us)
     }
     struct moment *moment = compute(snapshot, clock_us);
     moment->previous = newest;
-    while (!atomic_compare_exchange_weak_explicit(&snapshot->moment, &moment->previous, moment, memory_order_acq_rel,
-                                                  memory_order_acquire))
+    while (!atomic_compare_exchange_weak_explicit(&snapshot->moment, &moment->previous, moment,
+                                                  memory_order_acq_rel, memory_order_acquire))
         ; /* another reader's stands before it; both are right */
     return moment;
 }

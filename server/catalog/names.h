@@ -1,5 +1,5 @@
-/* Folded spellings as hashes: how the catalogue remembers under which names offers were uploaded. The hash is keyed anew in each
- * process, so it never leaves it. */
+/* Folded spellings as hashes: how the catalogue remembers under which names offers were uploaded.
+ * The hash is keyed anew in each process, so it never leaves it. */
 #ifndef RACKRATE_CATALOG_NAMES_H
 #define RACKRATE_CATALOG_NAMES_H
 

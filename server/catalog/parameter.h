@@ -1,4 +1,5 @@
-/* The parameters of a search as data: name, how its value is read, and what it filters. Only parsing includes this. */
+/* The parameters of a search as data: name, how its value is read, and what it filters. Only
+ * parsing includes this. */
 #ifndef RACKRATE_CATALOG_PARAMETER_H
 #define RACKRATE_CATALOG_PARAMETER_H
 
@@ -9,14 +10,16 @@ struct parse;
 
 struct parameter {
     const char *name;
-    /* Reads the value into the query and writes its canonical JSON to parse->json; false with an error noted. */
+    /* Reads the value into the query and writes its canonical JSON to parse->json; false with an
+     * error noted. */
     bool (*read)(struct parse *parse, const struct parameter *parameter, const char *value);
-    size_t field;          /* offset of a column's pointer in struct segment, or of a member of struct query */
-    unsigned decimals;     /* of a number */
-    int64_t highest;       /* of a number, scaled by its decimals */
+    size_t
+        field; /* offset of a column's pointer in struct segment, or of a member of struct query */
+    unsigned decimals;                 /* of a number */
+    int64_t highest;                   /* of a number, scaled by its decimals */
     const char *(*name_of)(int value); /* of an enum: its words, NULL where a value has none */
     int name_count;
-    const char *fallback;  /* value in force when not given; NULL none */
+    const char *fallback; /* value in force when not given; NULL none */
 };
 
 extern const struct parameter parameter_table[];
@@ -33,20 +36,24 @@ struct parse {
 };
 
 /* Notes an error (all but the first QUERY_ERRORS_MAX are counted out); gives false. */
-bool parse_refuse(struct parse *parse, const char *parameter, const char *code, const char *message);
+bool parse_refuse(struct parse *parse, const char *parameter, const char *code,
+                  const char *message);
 
-/* The values of a comma list, in the arena; NULL with an error where an item is empty or there are too many. */
-const char **parse_split(struct parse *parse, const struct parameter *parameter, const char *value, size_t *ret_count);
+/* The values of a comma list, in the arena; NULL with an error where an item is empty or there are
+ * too many. */
+const char **parse_split(struct parse *parse, const struct parameter *parameter, const char *value,
+                         size_t *ret_count);
 
 /* A plain non-negative decimal of at most parameter->highest; false with an error. */
-bool parse_number(struct parse *parse, const struct parameter *parameter, const char *text, int64_t *ret_value);
+bool parse_number(struct parse *parse, const struct parameter *parameter, const char *text,
+                  int64_t *ret_value);
 
 /* At most the first 40 bytes of a value, for messages. */
 const char *parse_excerpt(struct parse *parse, const char *value);
 
 /* "… is no X here", with the nearest known name where there is one (may be NULL). */
-bool parse_unknown_value(struct parse *parse, const struct parameter *parameter, const char *value, const char *what,
-                         const char *nearest);
+bool parse_unknown_value(struct parse *parse, const struct parameter *parameter, const char *value,
+                         const char *what, const char *nearest);
 
 /* Sorts names, drops doubles and writes them as a JSON array. */
 void parse_write_names(struct parse *parse, const char **names, size_t count);
@@ -54,7 +61,8 @@ void parse_write_names(struct parse *parse, const char **names, size_t count);
 /* Readers. `column` in their names: field is a column; the others know their member. */
 bool read_column_minimum(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_column_maximum(struct parse *parse, const struct parameter *parameter, const char *value);
-bool read_column_minimum64(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_column_minimum64(struct parse *parse, const struct parameter *parameter,
+                           const char *value);
 bool read_column_bits(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_counts(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_gpu(struct parse *parse, const struct parameter *parameter, const char *value);

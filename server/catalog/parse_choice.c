@@ -1,4 +1,5 @@
-/* Readers of GPUs, places and providers: names are resolved to sets of ranks when the query is parsed. */
+/* Readers of GPUs, places and providers: names are resolved to sets of ranks when the query is
+ * parsed. */
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
 #include "server/catalog/names.h"
@@ -21,13 +22,17 @@ struct spelling_columns {
     size_t column;
     size_t ranks;
 };
-static const struct spelling_columns gpu_spelling = {
-    offsetof(struct segment, gpu_names), offsetof(struct segment, gpu_name), offsetof(struct segment, gpu_rank)};
-static const struct spelling_columns region_spelling = {
-    offsetof(struct segment, region_names), offsetof(struct segment, region_name), offsetof(struct segment, place_rank)};
+static const struct spelling_columns gpu_spelling = {offsetof(struct segment, gpu_names),
+                                                     offsetof(struct segment, gpu_name),
+                                                     offsetof(struct segment, gpu_rank)};
+static const struct spelling_columns region_spelling = {offsetof(struct segment, region_names),
+                                                        offsetof(struct segment, region_name),
+                                                        offsetof(struct segment, place_rank)};
 
-/* Looks at the live offers uploaded under a spelling: none, all of ranks in the set (by rank, `count` long), or some beside it. */
-static enum spelling look_up(const struct snapshot *snapshot, const struct spelling_columns *columns, uint64_t hash,
+/* Looks at the live offers uploaded under a spelling: none, all of ranks in the set (by rank,
+ * `count` long), or some beside it. */
+static enum spelling look_up(const struct snapshot *snapshot,
+                             const struct spelling_columns *columns, uint64_t hash,
                              const uint8_t *set, size_t count)
 {
     enum spelling result = SPELLING_UNKNOWN;
@@ -82,8 +87,8 @@ static bool add_exact_gpu(struct choice *choice, const char *value)
 }
 
 /* One value of gpu=; adds its canonical names to `names`. */
-static bool add_gpu(struct parse *parse, const struct parameter *parameter, const char *value, const char **names,
-                    size_t *name_count)
+static bool add_gpu(struct parse *parse, const struct parameter *parameter, const char *value,
+                    const char **names, size_t *name_count)
 {
     struct choice *choice = &parse->query->gpus;
     struct gpu_match match;
@@ -94,13 +99,15 @@ static bool add_gpu(struct parse *parse, const struct parameter *parameter, cons
     gpu_resolve(value, UNKNOWN, NULL, &match);
     bool known = match.gpu != gpu_unrecognized();
     const struct gpu *gpu = gpu_at(match.gpu);
-    bool sized = known && gpu->is_family && match.vram_gb_milli >= 0 && gpu->vram_gb_milli != match.vram_gb_milli;
+    bool sized = known && gpu->is_family && match.vram_gb_milli >= 0 &&
+                 gpu->vram_gb_milli != match.vram_gb_milli;
     if (known && gpu->is_family)
         add_family(choice, gpu->family, sized ? match.vram_gb_milli : UNKNOWN);
     else if (known)
         choice->either[gpu_rank(match.gpu)] = 1;
     uint64_t hash = gpu_name_hash(value);
-    enum spelling spelling = look_up(parse->snapshot, &gpu_spelling, hash, choice->either, gpu_count());
+    enum spelling spelling =
+        look_up(parse->snapshot, &gpu_spelling, hash, choice->either, gpu_count());
     if (!known && spelling == SPELLING_UNKNOWN)
         return parse_unknown_value(parse, parameter, value, "GPU", gpu_nearest(value));
     if (spelling == SPELLING_ADDS)
@@ -158,7 +165,8 @@ bool read_vendor(struct parse *parse, const struct parameter *parameter, const c
             known = true;
         }
         if (!known)
-            return parse_unknown_value(parse, parameter, items[i], "vendor", nearest_name(items[i], vendors, gpu_count()));
+            return parse_unknown_value(parse, parameter, items[i], "vendor",
+                                       nearest_name(items[i], vendors, gpu_count()));
     }
     narrow(parse, &parse->query->gpus, keep, gpu_count());
     parse_write_names(parse, items, count);
@@ -178,7 +186,8 @@ bool read_form_factor(struct parse *parse, const struct parameter *parameter, co
             const char *forms[FORM_COUNT];
             for (int f = 0; f < FORM_COUNT; f++)
                 forms[f] = parameter->name_of(f);
-            return parse_unknown_value(parse, parameter, items[i], "form factor", nearest_name(items[i], forms, FORM_COUNT));
+            return parse_unknown_value(parse, parameter, items[i], "form factor",
+                                       nearest_name(items[i], forms, FORM_COUNT));
         }
         for (uint16_t rank = 0; rank < gpu_count(); rank++)
             keep[rank] |= gpu_at(gpu_of_rank(rank))->form_factor == form;
@@ -188,8 +197,8 @@ bool read_form_factor(struct parse *parse, const struct parameter *parameter, co
     return true;
 }
 
-static bool add_region(struct parse *parse, const struct parameter *parameter, const char *value, const char **names,
-                       size_t *name_count)
+static bool add_region(struct parse *parse, const struct parameter *parameter, const char *value,
+                       const char **names, size_t *name_count)
 {
     struct choice *choice = &parse->query->places;
     size_t places = place_count();
@@ -206,7 +215,8 @@ static bool add_region(struct parse *parse, const struct parameter *parameter, c
     if (exact)
         return true;
     uint64_t hash = region_name_hash(value);
-    enum spelling spelling = look_up(parse->snapshot, &region_spelling, hash, choice->either, places);
+    enum spelling spelling =
+        look_up(parse->snapshot, &region_spelling, hash, choice->either, places);
     if (place == INDEX_NONE && spelling == SPELLING_UNKNOWN)
         return parse_unknown_value(parse, parameter, value, "region", place_nearest(value));
     if (spelling == SPELLING_ADDS) {
@@ -252,9 +262,11 @@ bool read_country(struct parse *parse, const struct parameter *parameter, const 
     uint8_t *keep = arena_calloc(parse->arena, place_count(), 1);
     for (size_t i = 0; i < count; i++) {
         if (strlen(items[i]) != 2 || !country_is_known(items[i]))
-            return parse_refuse(parse, parameter->name, "unknown_value",
-                                arena_printf(parse->arena, "country: \"%s\" is no ISO 3166 code of two letters known here.",
-                                             parse_excerpt(parse, items[i])));
+            return parse_refuse(
+                parse, parameter->name, "unknown_value",
+                arena_printf(parse->arena,
+                             "country: \"%s\" is no ISO 3166 code of two letters known here.",
+                             parse_excerpt(parse, items[i])));
     }
     to_upper(parse, items, count);
     for (uint16_t rank = 0; rank < place_count(); rank++) {
@@ -282,7 +294,8 @@ bool read_continent(struct parse *parse, const struct parameter *parameter, cons
         while (found < known && strcmp(continents[found], items[i]) != 0)
             found++;
         if (found == known)
-            return parse_unknown_value(parse, parameter, items[i], "continent (AF, AN, AS, EU, NA, OC, SA)", NULL);
+            return parse_unknown_value(parse, parameter, items[i],
+                                       "continent (AF, AN, AS, EU, NA, OC, SA)", NULL);
         for (uint16_t rank = 0; rank < place_count(); rank++)
             keep[rank] |= strcmp(place_at(place_of_rank(rank))->continent, items[i]) == 0;
     }
@@ -309,7 +322,8 @@ bool read_provider(struct parse *parse, const struct parameter *parameter, const
     for (size_t i = 0; i < query->provider_count; i++) {
         const char *slug = query->providers[i];
         if (snapshot_provider_find(parse->snapshot, slug) == NULL)
-            return parse_unknown_value(parse, parameter, slug, "provider", nearest_provider(parse, slug));
+            return parse_unknown_value(parse, parameter, slug, "provider",
+                                       nearest_provider(parse, slug));
     }
     parse_write_names(parse, query->providers, query->provider_count);
     return true;

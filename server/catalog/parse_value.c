@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char **parse_split(struct parse *parse, const struct parameter *parameter, const char *value, size_t *ret_count)
+const char **parse_split(struct parse *parse, const struct parameter *parameter, const char *value,
+                         size_t *ret_count)
 {
     const char **items = arena_calloc(parse->arena, QUERY_LIST_MAX, sizeof(*items));
     *ret_count = 0;
@@ -16,12 +17,14 @@ const char **parse_split(struct parse *parse, const struct parameter *parameter,
         const char *end = strchrnul(at, ',');
         if (end == at) {
             parse_refuse(parse, parameter->name, "empty_value",
-                         arena_printf(parse->arena, "%s has an empty value between commas.", parameter->name));
+                         arena_printf(parse->arena, "%s has an empty value between commas.",
+                                      parameter->name));
             return NULL;
         }
         if (*ret_count == QUERY_LIST_MAX) {
             parse_refuse(parse, parameter->name, "too_many_values",
-                         arena_printf(parse->arena, "%s takes at most %d values.", parameter->name, QUERY_LIST_MAX));
+                         arena_printf(parse->arena, "%s takes at most %d values.", parameter->name,
+                                      QUERY_LIST_MAX));
             return NULL;
         }
         items[(*ret_count)++] = arena_strndup(parse->arena, at, (size_t)(end - at));
@@ -31,7 +34,8 @@ const char **parse_split(struct parse *parse, const struct parameter *parameter,
     }
 }
 
-bool parse_number(struct parse *parse, const struct parameter *parameter, const char *text, int64_t *ret_value)
+bool parse_number(struct parse *parse, const struct parameter *parameter, const char *text,
+                  int64_t *ret_value)
 {
     const char *name = parameter->name;
     char highest[32];
@@ -45,27 +49,31 @@ bool parse_number(struct parse *parse, const struct parameter *parameter, const 
         return parse_refuse(parse, name, "too_precise",
                             parameter->decimals == 0
                                 ? arena_printf(parse->arena, "%s is a whole number.", name)
-                                : arena_printf(parse->arena, "%s has at most %u decimals.", name, parameter->decimals));
+                                : arena_printf(parse->arena, "%s has at most %u decimals.", name,
+                                               parameter->decimals));
     case DECIMAL_MALFORMED:
         return parse_refuse(parse, name, "not_a_number",
-                            arena_printf(parse->arena, "%s is a plain decimal number, not \"%s\".", name,
-                                         parse_excerpt(parse, text)));
+                            arena_printf(parse->arena, "%s is a plain decimal number, not \"%s\".",
+                                         name, parse_excerpt(parse, text)));
     case DECIMAL_OUT_OF_RANGE:
         break;
     }
     decimal_print(parameter->highest, parameter->decimals, highest);
-    return parse_refuse(parse, name, "out_of_range", arena_printf(parse->arena, "%s is 0 to %s.", name, highest));
+    return parse_refuse(parse, name, "out_of_range",
+                        arena_printf(parse->arena, "%s is 0 to %s.", name, highest));
 }
 
-bool parse_unknown_value(struct parse *parse, const struct parameter *parameter, const char *value, const char *what,
-                         const char *nearest)
+bool parse_unknown_value(struct parse *parse, const struct parameter *parameter, const char *value,
+                         const char *what, const char *nearest)
 {
     const char *shown = parse_excerpt(parse, value);
-    return parse_refuse(
-        parse, parameter->name, "unknown_value",
-        nearest == NULL ? arena_printf(parse->arena, "%s: \"%s\" is no %s known here.", parameter->name, shown, what)
-                        : arena_printf(parse->arena, "%s: \"%s\" is no %s known here; did you mean %s?",
-                                       parameter->name, shown, what, nearest));
+    return parse_refuse(parse, parameter->name, "unknown_value",
+                        nearest == NULL
+                            ? arena_printf(parse->arena, "%s: \"%s\" is no %s known here.",
+                                           parameter->name, shown, what)
+                            : arena_printf(parse->arena,
+                                           "%s: \"%s\" is no %s known here; did you mean %s?",
+                                           parameter->name, shown, what, nearest));
 }
 
 static int compare_names(const void *a, const void *b)
@@ -97,7 +105,10 @@ bool read_column_minimum(struct parse *parse, const struct parameter *parameter,
     int64_t bound;
     if (!parse_number(parse, parameter, value, &bound))
         return false;
-    add_filter(parse, (struct filter){.kind = FILTER_RANGE32, .column = parameter->field, .low = bound, .high = INT32_MAX});
+    add_filter(parse, (struct filter){.kind = FILTER_RANGE32,
+                                      .column = parameter->field,
+                                      .low = bound,
+                                      .high = INT32_MAX});
     buf_add_decimal(&parse->json, bound, parameter->decimals);
     return true;
 }
@@ -108,17 +119,23 @@ bool read_column_maximum(struct parse *parse, const struct parameter *parameter,
     if (!parse_number(parse, parameter, value, &bound))
         return false;
     /* From 0: what nobody knows (-1) is not below any maximum. */
-    add_filter(parse, (struct filter){.kind = FILTER_RANGE32, .column = parameter->field, .low = 0, .high = bound});
+    add_filter(parse,
+               (struct filter){
+                   .kind = FILTER_RANGE32, .column = parameter->field, .low = 0, .high = bound});
     buf_add_decimal(&parse->json, bound, parameter->decimals);
     return true;
 }
 
-bool read_column_minimum64(struct parse *parse, const struct parameter *parameter, const char *value)
+bool read_column_minimum64(struct parse *parse, const struct parameter *parameter,
+                           const char *value)
 {
     int64_t bound;
     if (!parse_number(parse, parameter, value, &bound))
         return false;
-    add_filter(parse, (struct filter){.kind = FILTER_RANGE64, .column = parameter->field, .low = bound, .high = INT64_MAX});
+    add_filter(parse, (struct filter){.kind = FILTER_RANGE64,
+                                      .column = parameter->field,
+                                      .low = bound,
+                                      .high = INT64_MAX});
     buf_add_decimal(&parse->json, bound, parameter->decimals);
     return true;
 }
@@ -130,7 +147,8 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* A comma list of numbers, sorted, each once, written as JSON; NULL with an error. */
-static int32_t *read_numbers(struct parse *parse, const struct parameter *parameter, const char *value, size_t *ret_count)
+static int32_t *read_numbers(struct parse *parse, const struct parameter *parameter,
+                             const char *value, size_t *ret_count)
 {
     size_t count, kept = 0;
     const char **items = parse_split(parse, parameter, value, &count);
@@ -164,7 +182,10 @@ bool read_counts(struct parse *parse, const struct parameter *parameter, const c
     int32_t *numbers = read_numbers(parse, parameter, value, &count);
     if (numbers == NULL)
         return false;
-    add_filter(parse, (struct filter){.kind = FILTER_LIST32, .column = parameter->field, .values = numbers, .count = count});
+    add_filter(parse, (struct filter){.kind = FILTER_LIST32,
+                                      .column = parameter->field,
+                                      .values = numbers,
+                                      .count = count});
     return true;
 }
 
@@ -181,11 +202,12 @@ static unsigned read_bits(struct parse *parse, const struct parameter *parameter
     }
     for (size_t i = 0; items != NULL && i < count; i++) {
         int found = 0;
-        while (found < parameter->name_count &&
-               (parameter->name_of(found) == NULL || strcmp(parameter->name_of(found), items[i]) != 0))
+        while (found < parameter->name_count && (parameter->name_of(found) == NULL ||
+                                                 strcmp(parameter->name_of(found), items[i]) != 0))
             found++;
         if (found == parameter->name_count) {
-            parse_unknown_value(parse, parameter, items[i], parameter->name, nearest_name(items[i], words, word_count));
+            parse_unknown_value(parse, parameter, items[i], parameter->name,
+                                nearest_name(items[i], words, word_count));
             return 0;
         }
         bits |= 1u << found;
@@ -199,7 +221,9 @@ bool read_column_bits(struct parse *parse, const struct parameter *parameter, co
 {
     unsigned bits = read_bits(parse, parameter, value);
     if (bits != 0)
-        add_filter(parse, (struct filter){.kind = FILTER_BITS, .column = parameter->field, .bits = (uint8_t)bits});
+        add_filter(parse, (struct filter){.kind = FILTER_BITS,
+                                          .column = parameter->field,
+                                          .bits = (uint8_t)bits});
     return bits != 0;
 }
 
@@ -298,9 +322,13 @@ bool read_updated_since(struct parse *parse, const struct parameter *parameter, 
     char text[TIMESTAMP_TEXT_SIZE];
     if (!timestamp_parse(value, strlen(value), &since))
         return parse_refuse(parse, parameter->name, "not_a_timestamp",
-                            arena_printf(parse->arena, "%s is an RFC 3339 time such as 2026-11-30T12:00:00Z.",
+                            arena_printf(parse->arena,
+                                         "%s is an RFC 3339 time such as 2026-11-30T12:00:00Z.",
                                          parameter->name));
-    add_filter(parse, (struct filter){.kind = FILTER_RANGE64, .column = parameter->field, .low = since, .high = INT64_MAX});
+    add_filter(parse, (struct filter){.kind = FILTER_RANGE64,
+                                      .column = parameter->field,
+                                      .low = since,
+                                      .high = INT64_MAX});
     timestamp_print(since, text);
     buf_add_json_string(&parse->json, text);
     return true;
@@ -319,7 +347,8 @@ bool read_sort(struct parse *parse, const struct parameter *parameter, const cha
         buf_add_json_string(&parse->json, value);
         return true;
     }
-    return parse_unknown_value(parse, parameter, value, "sort key", nearest_name(value, names, count));
+    return parse_unknown_value(parse, parameter, value, "sort key",
+                               nearest_name(value, names, count));
 }
 
 bool read_limit(struct parse *parse, const struct parameter *parameter, const char *value)

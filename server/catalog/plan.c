@@ -1,4 +1,5 @@
-/* From a query to the filters of one run: sets of ranks become runs where they are few, tables where they are many. */
+/* From a query to the filters of one run: sets of ranks become runs where they are few, tables
+ * where they are many. */
 #include "server/base/decimal.h"
 #include "server/catalog/rank.h"
 #include "server/catalog/search.h"
@@ -35,7 +36,8 @@ static void add_set(struct plan *plan, size_t column, const uint8_t *set, size_t
     if (run_count == 0) {
         plan->finds_nothing = true;
     } else if (run_count <= RUNS_MAX) {
-        add(plan, (struct filter){.kind = FILTER_RUNS, .column = column, .runs = runs, .count = run_count});
+        add(plan, (struct filter){
+                      .kind = FILTER_RUNS, .column = column, .runs = runs, .count = run_count});
     } else {
         uint8_t *table = arena_calloc(plan->arena, UINT16_MAX + 1, 1);
         memcpy(table, set, count);
@@ -46,8 +48,10 @@ static void add_set(struct plan *plan, size_t column, const uint8_t *set, size_t
 static bool provider_passes(const struct query *query, const struct provider *provider)
 {
     const struct trust_facts *trust = &provider->trust;
-    return !provider->suspended && (query->kind_bits == 0 || (query->kind_bits >> provider->kind & 1) != 0) &&
-           (query->min_sla_percent_milli < 0 || trust->sla_percent_milli >= query->min_sla_percent_milli) &&
+    return !provider->suspended &&
+           (query->kind_bits == 0 || (query->kind_bits >> provider->kind & 1) != 0) &&
+           (query->min_sla_percent_milli < 0 ||
+            trust->sla_percent_milli >= query->min_sla_percent_milli) &&
            (query->burn_in < 0 || trust->burn_in == query->burn_in) &&
            (query->monitoring < 0 || trust->monitoring == query->monitoring) &&
            (query->on_site < 0 || trust->on_site == query->on_site);
@@ -58,7 +62,8 @@ static void plan_providers(struct plan *plan)
     const struct snapshot *snapshot = plan->snapshot;
     const struct query *query = plan->query;
     if (!snapshot->any_suspended && query->providers == NULL && query->kind_bits == 0 &&
-        query->min_sla_percent_milli < 0 && query->burn_in < 0 && query->monitoring < 0 && query->on_site < 0)
+        query->min_sla_percent_milli < 0 && query->burn_in < 0 && query->monitoring < 0 &&
+        query->on_site < 0)
         return;
     uint8_t *set = arena_calloc(plan->arena, snapshot->slot_count, 1);
     for (size_t i = 0; i < query->provider_count; i++) {
@@ -69,12 +74,14 @@ static void plan_providers(struct plan *plan)
     for (size_t slot = 0; slot < snapshot->slot_count; slot++) {
         const struct provider_view *view = snapshot->slots[slot];
         bool named = query->providers == NULL || set[slot] != 0;
-        set[slot] = view != NULL && view->live > 0 && named && provider_passes(query, &view->provider);
+        set[slot] =
+            view != NULL && view->live > 0 && named && provider_passes(query, &view->provider);
     }
     add_set(plan, offsetof(struct segment, provider), set, snapshot->slot_count);
 }
 
-/* Ranks that pass, as far as ranks alone can tell; NULL: all. With extra rows only `also` narrows. */
+/* Ranks that pass, as far as ranks alone can tell; NULL: all. With extra rows only `also` narrows.
+ */
 static uint8_t *ranks_of(const struct plan *plan, const struct choice *choice, size_t count)
 {
     const uint8_t *either = choice_has_extra(choice) ? NULL : choice->either;
@@ -82,12 +89,13 @@ static uint8_t *ranks_of(const struct plan *plan, const struct choice *choice, s
         return NULL;
     uint8_t *ranks = arena_calloc(plan->arena, count, 1);
     for (size_t i = 0; i < count; i++)
-        ranks[i] = (either == NULL || either[i] != 0) && (choice->also == NULL || choice->also[i] != 0);
+        ranks[i] =
+            (either == NULL || either[i] != 0) && (choice->also == NULL || choice->also[i] != 0);
     return ranks;
 }
 
-void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query *query, int64_t now_us,
-               struct arena *arena)
+void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query *query,
+               int64_t now_us, struct arena *arena)
 {
     *plan = (struct plan){
         .snapshot = snapshot,
@@ -103,12 +111,13 @@ void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query 
         add_set(plan, offsetof(struct segment, place_rank), places, place_count());
     for (size_t i = 0; i < query->filter_count; i++)
         add(plan, query->filters[i]);
-    plan->all_visible = plan->filter_count == 0 && plan->gpus == NULL && !choice_has_extra(&query->gpus) &&
-                        !choice_has_extra(&query->places) && !query->price_filtered && !plan->hides_stale &&
-                        !plan->finds_nothing;
+    plan->all_visible = plan->filter_count == 0 && plan->gpus == NULL &&
+                        !choice_has_extra(&query->gpus) && !choice_has_extra(&query->places) &&
+                        !query->price_filtered && !plan->hides_stale && !plan->finds_nothing;
 }
 
-uint8_t *plan_extra_rows(const struct plan *plan, const struct choice *choice, const struct segment *segment, bool gpus)
+uint8_t *plan_extra_rows(const struct plan *plan, const struct choice *choice,
+                         const struct segment *segment, bool gpus)
 {
     if (!choice_has_extra(choice))
         return NULL;
@@ -123,10 +132,12 @@ uint8_t *plan_extra_rows(const struct plan *plan, const struct choice *choice, c
             wanted[name] = 1;
     }
     for (uint32_t row = 0; row < segment->row_count; row++)
-        extra[row] = wanted[column[row]] != 0 || (ranks[row] != RANK_NONE && choice->either[ranks[row]] != 0);
+        extra[row] = wanted[column[row]] != 0 ||
+                     (ranks[row] != RANK_NONE && choice->either[ranks[row]] != 0);
     for (size_t i = 0; i < choice->sized_count; i++) {
         const struct sized_gpu *sized = &choice->sized[i];
-        for (uint32_t row = segment->gpu_start[sized->rank]; row < segment->gpu_start[sized->rank + 1]; row++)
+        for (uint32_t row = segment->gpu_start[sized->rank];
+             row < segment->gpu_start[sized->rank + 1]; row++)
             extra[row] |= segment->vram_gb_milli[row] == sized->vram_gb_milli;
     }
     return extra;

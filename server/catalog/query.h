@@ -15,21 +15,25 @@ struct query_parameter {
 /* Why a parameter was refused. */
 struct query_error {
     const char *parameter;
-    const char *code;    /* unknown_parameter, repeated_parameter, not_a_number, out_of_range, unknown_value, bad_cursor … */
+    const char *code;    /* unknown_parameter, repeated_parameter, not_a_number, out_of_range,
+                            unknown_value, bad_cursor … */
     const char *message; /* a sentence with the nearest known name where there is one */
 };
 
-/* Parses and validates every parameter against the table of known ones and the snapshot (a gpu, region or provider that is
- * neither known nor uploaded is an error). Gives the number of errors (all of them are reported, up to 20), 0 = *ret_query is good. */
-size_t query_parse(const struct query_parameter *parameters, size_t count, struct snapshot *snapshot,
-                   struct arena *arena, struct query **ret_query, struct query_error **ret_errors);
+/* Parses and validates every parameter against the table of known ones and the snapshot (a gpu,
+ * region or provider that is neither known nor uploaded is an error). Gives the number of errors
+ * (all of them are reported, up to 20), 0 = *ret_query is good. */
+size_t query_parse(const struct query_parameter *parameters, size_t count,
+                   struct snapshot *snapshot, struct arena *arena, struct query **ret_query,
+                   struct query_error **ret_errors);
 
-/* The canonical text of a query without its cursor: the same for all spellings that mean the same. */
+/* The canonical text of a query without its cursor: the same for all spellings that mean the same.
+ */
 const char *query_canonical(const struct query *query);
 
-/* Runs the query and writes the whole answer {"data","total","next_cursor","as_of","query"} into `out`; *ret_cursor is the next
- * cursor's text in the arena, or NULL on the last page. */
-void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us, struct arena *arena,
-                  struct buf *out, const char **ret_cursor);
+/* Runs the query and writes the whole answer {"data","total","next_cursor","as_of","query"} into
+ * `out`; *ret_cursor is the next cursor's text in the arena, or NULL on the last page. */
+void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us,
+                  struct arena *arena, struct buf *out, const char **ret_cursor);
 
 #endif

@@ -1,5 +1,6 @@
-/* Parsing a search: parameters are matched to the table, then read in the table's order, so that every spelling of a query gives the
- * same canonical text. All errors are reported, not only the first. */
+/* Parsing a search: parameters are matched to the table, then read in the table's order, so that
+ * every spelling of a query gives the same canonical text. All errors are reported, not only the
+ * first. */
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
@@ -7,7 +8,7 @@
 
 #include <string.h>
 
-#define PARAMETERS_MAX 64
+#define PARAMETERS_MAX   64
 #define CURSOR_PARAMETER "cursor"
 
 bool parse_refuse(struct parse *parse, const char *parameter, const char *code, const char *message)
@@ -47,12 +48,13 @@ static void refuse_name(struct parse *parse, const char *name)
     parse_refuse(parse, arena_strdup(parse->arena, name), "unknown_parameter",
                  nearest == NULL
                      ? arena_printf(parse->arena, "There is no parameter \"%s\".", shown)
-                     : arena_printf(parse->arena, "There is no parameter \"%s\"; did you mean %s?", shown, nearest));
+                     : arena_printf(parse->arena, "There is no parameter \"%s\"; did you mean %s?",
+                                    shown, nearest));
 }
 
 /* Sorts the given parameters into `values` (by table index) and the cursor. */
-static void collect(struct parse *parse, const struct query_parameter *parameters, size_t count, const char **values,
-                    const char **ret_cursor)
+static void collect(struct parse *parse, const struct query_parameter *parameters, size_t count,
+                    const char **values, const char **ret_cursor)
 {
     *ret_cursor = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -62,7 +64,8 @@ static void collect(struct parse *parse, const struct query_parameter *parameter
             refuse_name(parse, parameters[i].name);
         else if (*value != NULL)
             parse_refuse(parse, parameters[i].name, "repeated_parameter",
-                         arena_printf(parse->arena, "%s is given more than once; list values with commas.",
+                         arena_printf(parse->arena,
+                                      "%s is given more than once; list values with commas.",
                                       parameters[i].name));
         else
             *value = parameters[i].value;
@@ -84,23 +87,29 @@ static void read_all(struct parse *parse, const char **values)
         buf_add_json_key(&parse->json, parameter->name);
         if (value[0] == '\0')
             parse_refuse(parse, parameter->name, "empty_value",
-                         arena_printf(parse->arena, "%s is empty; leave it out to not filter by it.", parameter->name));
+                         arena_printf(parse->arena,
+                                      "%s is empty; leave it out to not filter by it.",
+                                      parameter->name));
         else
             parameter->read(parse, parameter, value);
     }
 }
 
 /* Ranges upside down. Values that were refused are not compared. */
-static void check_range(struct parse *parse, const char *const *values, const char *low, const char *high)
+static void check_range(struct parse *parse, const char *const *values, const char *low,
+                        const char *high)
 {
-    const struct parameter *minimum = &parameter_table[table_index(low)], *maximum = &parameter_table[table_index(high)];
+    const struct parameter *minimum = &parameter_table[table_index(low)],
+                           *maximum = &parameter_table[table_index(high)];
     const char *first = values[table_index(low)], *last = values[table_index(high)];
     int64_t from, to;
     if (first == NULL || last == NULL ||
         decimal_parse(first, strlen(first), minimum->decimals, false, &from) != DECIMAL_OK ||
-        decimal_parse(last, strlen(last), maximum->decimals, false, &to) != DECIMAL_OK || from <= to)
+        decimal_parse(last, strlen(last), maximum->decimals, false, &to) != DECIMAL_OK ||
+        from <= to)
         return;
-    parse_refuse(parse, low, "range_reversed", arena_printf(parse->arena, "%s is above %s.", low, high));
+    parse_refuse(parse, low, "range_reversed",
+                 arena_printf(parse->arena, "%s is above %s.", low, high));
 }
 
 static void read_cursor(struct parse *parse, const char *text)
@@ -114,8 +123,9 @@ static void read_cursor(struct parse *parse, const char *text)
                      "This cursor is damaged or belongs to another query; start again without it.");
 }
 
-size_t query_parse(const struct query_parameter *parameters, size_t count, struct snapshot *snapshot,
-                   struct arena *arena, struct query **ret_query, struct query_error **ret_errors)
+size_t query_parse(const struct query_parameter *parameters, size_t count,
+                   struct snapshot *snapshot, struct arena *arena, struct query **ret_query,
+                   struct query_error **ret_errors)
 {
     struct query *query = arena_calloc(arena, 1, sizeof(*query));
     const char *values[PARAMETERS_MAX] = {NULL}, *cursor;

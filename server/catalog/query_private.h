@@ -1,4 +1,5 @@
-/* Inside of a query: what parsing leaves for searching. Immutable once parsed; lives in its arena. */
+/* Inside of a query: what parsing leaves for searching. Immutable once parsed; lives in its arena.
+ */
 #ifndef RACKRATE_CATALOG_QUERY_PRIVATE_H
 #define RACKRATE_CATALOG_QUERY_PRIVATE_H
 
@@ -11,7 +12,8 @@
 #define QUERY_LIST_MAX      100
 #define QUERY_ERRORS_MAX    20
 #define QUERY_FILTERS_MAX   32
-#define QUERY_NUMBER_MAX    2000000 /* largest bound a numeric filter takes: columns hold thousandths in 32 bits */
+#define QUERY_NUMBER_MAX                                                                           \
+    2000000 /* largest bound a numeric filter takes: columns hold thousandths in 32 bits */
 
 enum filter_kind {
     FILTER_BITS,    /* any of `bits` in a byte */
@@ -41,7 +43,8 @@ struct sized_gpu {
     int32_t vram_gb_milli;
 };
 
-/* A choice of GPUs or places: (in `either`, or uploaded under one of `names`, or sized so) and in `also`. */
+/* A choice of GPUs or places: (in `either`, or uploaded under one of `names`, or sized so) and in
+ * `also`. */
 struct choice {
     uint8_t *either; /* by rank, one byte each; NULL: any */
     uint8_t *also;   /* NULL: any */
@@ -73,8 +76,8 @@ struct query {
     /* Of the provider. */
     const char **providers; /* slugs; NULL: any */
     size_t provider_count;
-    uint8_t kind_bits; /* 0: any */
-    int32_t min_sla_percent_milli; /* UNKNOWN: any */
+    uint8_t kind_bits;                /* 0: any */
+    int32_t min_sla_percent_milli;    /* UNKNOWN: any */
     int burn_in, monitoring, on_site; /* -1: any */
 
     bool include_stale;
@@ -92,8 +95,10 @@ struct query {
 
 /* Cursors: where a page ended, bound to a query. */
 #define CURSOR_TEXT_SIZE 64
-void cursor_print(uint64_t query_hash, int64_t key, struct offer_key id, char out[static CURSOR_TEXT_SIZE]);
+void cursor_print(uint64_t query_hash, int64_t key, struct offer_key id,
+                  char out[static CURSOR_TEXT_SIZE]);
 /* False where the text is no cursor of this query. */
-bool cursor_parse(const char *text, uint64_t query_hash, int64_t *ret_key, struct offer_key *ret_id);
+bool cursor_parse(const char *text, uint64_t query_hash, int64_t *ret_key,
+                  struct offer_key *ret_id);
 
 #endif

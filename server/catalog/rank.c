@@ -43,8 +43,8 @@ static int compare_places(const void *a, const void *b)
     return order != 0 ? order : strcmp(x->slug, y->slug);
 }
 
-static void make_order(uint16_t count, int (*compare)(const void *, const void *), uint16_t **ret_order,
-                       uint16_t **ret_ranks)
+static void make_order(uint16_t count, int (*compare)(const void *, const void *),
+                       uint16_t **ret_order, uint16_t **ret_ranks)
 {
     uint16_t *order = xcalloc(count, sizeof(*order)), *ranks = xcalloc(count, sizeof(*ranks));
     for (uint16_t i = 0; i < count; i++)
@@ -75,9 +75,11 @@ static void make_ranks(void)
     make_inside();
     crypt_hasher_init(&hasher, sizeof(hash));
     for (uint16_t i = 0; i < gpu_count(); i++)
-        crypt_hasher_add(&hasher, gpu_at(gpu_order[i])->slug, strlen(gpu_at(gpu_order[i])->slug) + 1);
+        crypt_hasher_add(&hasher, gpu_at(gpu_order[i])->slug,
+                         strlen(gpu_at(gpu_order[i])->slug) + 1);
     for (uint16_t i = 0; i < place_count(); i++)
-        crypt_hasher_add(&hasher, place_at(place_order[i])->slug, strlen(place_at(place_order[i])->slug) + 1);
+        crypt_hasher_add(&hasher, place_at(place_order[i])->slug,
+                         strlen(place_at(place_order[i])->slug) + 1);
     crypt_hasher_finish(&hasher, hash);
     memcpy(&tables_hash, hash, sizeof(tables_hash));
 }

@@ -1,5 +1,6 @@
-/* The order in which the catalogue numbers GPUs and places, so that what is asked for together lies together: GPUs by family, places
- * by continent, area and country. A family or an area is then one run of ranks. Made once from the reference tables; any thread. */
+/* The order in which the catalogue numbers GPUs and places, so that what is asked for together lies
+ * together: GPUs by family, places by continent, area and country. A family or an area is then one
+ * run of ranks. Made once from the reference tables; any thread. */
 #ifndef RACKRATE_CATALOG_RANK_H
 #define RACKRATE_CATALOG_RANK_H
 

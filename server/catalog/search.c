@@ -1,6 +1,7 @@
-/* The search itself. Matching: block by block, a byte a row, one vectorised pass a filter. Counting: the sum of the bytes. Ordering: the
- * best limit + 1 in a heap, into which a block's rows go only if they are better than its worst. Rows of one GPU lie in order of
- * their cheapest price, so where no filter is set only the first rows of each GPU are looked at. */
+/* The search itself. Matching: block by block, a byte a row, one vectorised pass a filter.
+ * Counting: the sum of the bytes. Ordering: the best limit + 1 in a heap, into which a block's rows
+ * go only if they are better than its worst. Rows of one GPU lie in order of their cheapest price,
+ * so where no filter is set only the first rows of each GPU are looked at. */
 #include "server/catalog/search.h"
 
 #include "server/reference/gpu.h"
@@ -36,7 +37,8 @@ static void sift_down(struct hit *heap, size_t count, struct hit hit)
 {
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && hit_compare(heap[child + 1].key, heap[child + 1].id, &heap[child]) > 0)
+        if (child + 1 < count &&
+            hit_compare(heap[child + 1].key, heap[child + 1].id, &heap[child]) > 0)
             child++;
         if (hit_compare(heap[child].key, heap[child].id, &hit) <= 0)
             break;
@@ -50,8 +52,9 @@ static void offer_hit(struct run *run, int64_t key, uint32_t row, uint32_t entry
 {
     const struct query *query = run->plan.query;
     struct offer_key id = run->segment->id[row];
-    if (query->has_cursor && (key < query->cursor_key ||
-                              (key == query->cursor_key && offer_key_compare(id, query->cursor_id) <= 0)))
+    if (query->has_cursor &&
+        (key < query->cursor_key ||
+         (key == query->cursor_key && offer_key_compare(id, query->cursor_id) <= 0)))
         return;
     struct hit hit = {key, id, run->segment_index, row, entry};
     if (run->count == run->capacity) {
@@ -66,7 +69,8 @@ static void offer_hit(struct run *run, int64_t key, uint32_t row, uint32_t entry
 }
 
 /* A column of the segment, from the block's first row. */
-static const void *column_at(const struct run *run, const struct block *block, size_t column, size_t width)
+static const void *column_at(const struct run *run, const struct block *block, size_t column,
+                             size_t width)
 {
     const char *start = *(char *const *)(const void *)((const char *)run->segment + column);
     return start + block->first * width;
@@ -76,24 +80,28 @@ static void apply_filter(const struct run *run, struct block *block, const struc
 {
     switch (filter->kind) {
     case FILTER_BITS:
-        kernel_any_bit(block->mask, column_at(run, block, filter->column, 1), block->count, filter->bits);
+        kernel_any_bit(block->mask, column_at(run, block, filter->column, 1), block->count,
+                       filter->bits);
         break;
     case FILTER_RANGE32:
-        kernel_range32(block->mask, column_at(run, block, filter->column, 4), block->count, (int32_t)filter->low,
-                       (int32_t)filter->high);
+        kernel_range32(block->mask, column_at(run, block, filter->column, 4), block->count,
+                       (int32_t)filter->low, (int32_t)filter->high);
         break;
     case FILTER_RANGE64:
-        kernel_range64(block->mask, column_at(run, block, filter->column, 8), block->count, filter->low, filter->high);
+        kernel_range64(block->mask, column_at(run, block, filter->column, 8), block->count,
+                       filter->low, filter->high);
         break;
     case FILTER_LIST32:
-        kernel_in_list32(block->mask, column_at(run, block, filter->column, 4), block->count, filter->values,
-                         filter->count);
+        kernel_in_list32(block->mask, column_at(run, block, filter->column, 4), block->count,
+                         filter->values, filter->count);
         break;
     case FILTER_RUNS:
-        kernel_in_runs(block->mask, column_at(run, block, filter->column, 2), block->count, filter->runs, filter->count);
+        kernel_in_runs(block->mask, column_at(run, block, filter->column, 2), block->count,
+                       filter->runs, filter->count);
         break;
     case FILTER_TABLE:
-        kernel_in_table16(block->mask, column_at(run, block, filter->column, 2), block->count, filter->table);
+        kernel_in_table16(block->mask, column_at(run, block, filter->column, 2), block->count,
+                          filter->table);
         break;
     }
 }
@@ -105,10 +113,11 @@ static void keep_both(uint8_t *restrict mask, const uint8_t *restrict other, siz
 }
 
 /* Calls for each row of the block that is 1 in the mask, eight at a time where none is. */
-#define FOR_EACH_ROW(mask, size, index)                                                                                   \
-    for (size_t group_ = 0; group_ < (size); group_ += 8)                                                                 \
-        for (uint64_t bytes_ = group_of(mask, group_, size), index;                                                       \
-             bytes_ != 0 && (index = group_ + (size_t)__builtin_ctzll(bytes_) / 8, true); bytes_ &= bytes_ - 1)
+#define FOR_EACH_ROW(mask, size, index)                                                            \
+    for (size_t group_ = 0; group_ < (size); group_ += 8)                                          \
+        for (uint64_t bytes_ = group_of(mask, group_, size), index;                                \
+             bytes_ != 0 && (index = group_ + (size_t)__builtin_ctzll(bytes_) / 8, true);          \
+             bytes_ &= bytes_ - 1)
 
 static inline uint64_t group_of(const uint8_t *mask, size_t at, size_t count)
 {
@@ -119,20 +128,23 @@ static inline uint64_t group_of(const uint8_t *mask, size_t at, size_t count)
 
 static bool entry_passes(const struct query *query, const struct segment *segment, uint32_t entry)
 {
-    return (query->billing_bits == 0 || (segment->entry_billing[entry] & query->billing_bits) != 0) &&
+    return (query->billing_bits == 0 ||
+            (segment->entry_billing[entry] & query->billing_bits) != 0) &&
            (query->terms == NULL || query->terms[segment->entry_term[entry]] != 0) &&
            segment->entry_microusd[entry] >= query->min_price_microusd &&
            segment->entry_microusd[entry] <= query->max_price_microusd;
 }
 
-/* Rows whose cheapest price fails but that have others: the cheapest of these that passes, if any. */
+/* Rows whose cheapest price fails but that have others: the cheapest of these that passes, if any.
+ */
 static void match_other_prices(const struct run *run, struct block *block)
 {
     const struct segment *segment = run->segment;
     FOR_EACH_ROW(block->rest, block->count, i)
     {
         size_t row = block->first + i;
-        uint32_t start = segment->entry_start[row], entry = start + 1, end = segment->entry_start[row + 1];
+        uint32_t start = segment->entry_start[row], entry = start + 1,
+                 end = segment->entry_start[row + 1];
         while (entry < end && !entry_passes(run->plan.query, segment, entry))
             entry++;
         if (entry == end)
@@ -143,7 +155,8 @@ static void match_other_prices(const struct run *run, struct block *block)
     }
 }
 
-/* Filters that must hold on one and the same price. Leaves the price of each row in keys and which it is in chosen. */
+/* Filters that must hold on one and the same price. Leaves the price of each row in keys and which
+ * it is in chosen. */
 static void match_prices(const struct run *run, struct block *block)
 {
     const struct query *query = run->plan.query;
@@ -162,7 +175,8 @@ static void match_prices(const struct run *run, struct block *block)
     if (query->min_price_microusd > 0)
         kernel_range64(block->mask, block->keys, count, query->min_price_microusd, INT64_MAX);
     for (size_t i = 0; i < count; i++)
-        block->rest[i] = (uint8_t)(block->rest[i] & (block->mask[i] ^ 1) & segment->has_more_prices[first + i]);
+        block->rest[i] =
+            (uint8_t)(block->rest[i] & (block->mask[i] ^ 1) & segment->has_more_prices[first + i]);
     match_other_prices(run, block);
 }
 
@@ -173,17 +187,20 @@ static const int64_t *keys_of(const struct run *run, struct block *block)
     const struct segment *segment = run->segment;
     switch (query->sort) {
     case SORT_VRAM:
-        kernel_keys32(block->keys, segment->vram_gb_milli + block->first, block->count, query->reversed);
+        kernel_keys32(block->keys, segment->vram_gb_milli + block->first, block->count,
+                      query->reversed);
         return block->keys;
     case SORT_UPDATED:
-        kernel_keys64(block->keys, segment->updated_at_us + block->first, block->count, query->reversed);
+        kernel_keys64(block->keys, segment->updated_at_us + block->first, block->count,
+                      query->reversed);
         return block->keys;
     case SORT_PRICE:
     case SORT_COUNT:
         break;
     }
     if (query->reversed) {
-        const int64_t *prices = query->price_filtered ? block->keys : segment->cheapest_microusd + block->first;
+        const int64_t *prices =
+            query->price_filtered ? block->keys : segment->cheapest_microusd + block->first;
         for (size_t i = 0; i < block->count; i++)
             block->keys[i] = -prices[i];
         return block->keys;
@@ -205,7 +222,8 @@ static void take_best(struct run *run, struct block *block)
         if (run->count == run->capacity && keys[i] > run->heap[0].key)
             continue;
         uint32_t row = (uint32_t)(block->first + i);
-        uint32_t entry = run->segment->entry_start[row] + (query->price_filtered ? block->chosen[i] : 0u);
+        uint32_t entry =
+            run->segment->entry_start[row] + (query->price_filtered ? block->chosen[i] : 0u);
         offer_hit(run, keys[i], row, entry);
     }
 }
@@ -267,7 +285,8 @@ static void match_segment(struct run *run)
 }
 
 /* First row of [first, last) whose cheapest price is at least `price`. */
-static uint32_t lower_bound(const struct segment *segment, uint32_t first, uint32_t last, int64_t price)
+static uint32_t lower_bound(const struct segment *segment, uint32_t first, uint32_t last,
+                            int64_t price)
 {
     while (first < last) {
         uint32_t middle = first + (last - first) / 2;
@@ -279,7 +298,8 @@ static uint32_t lower_bound(const struct segment *segment, uint32_t first, uint3
     return first;
 }
 
-/* Without filters, by price: from each GPU's rows in order, as long as they can be among the best. */
+/* Without filters, by price: from each GPU's rows in order, as long as they can be among the best.
+ */
 static void walk_gpu(struct run *run, uint32_t first, uint32_t last)
 {
     const struct query *query = run->plan.query;
@@ -290,7 +310,8 @@ static void walk_gpu(struct run *run, uint32_t first, uint32_t last)
         last = lower_bound(segment, first, last, -query->cursor_key + 1);
     for (uint32_t left = last - first; left > 0; left--) {
         uint32_t row = query->reversed ? first + left - 1 : last - left;
-        int64_t key = query->reversed ? -segment->cheapest_microusd[row] : segment->cheapest_microusd[row];
+        int64_t key =
+            query->reversed ? -segment->cheapest_microusd[row] : segment->cheapest_microusd[row];
         if (run->count == run->capacity && key > run->heap[0].key)
             return;
         if (alive_has(run->alive, row))
@@ -310,7 +331,8 @@ static int compare_hits(const void *a, const void *b)
     return hit_compare(x->key, x->id, b);
 }
 
-struct search_result search_run(struct snapshot *snapshot, const struct query *query, int64_t now_us, struct arena *arena)
+struct search_result search_run(struct snapshot *snapshot, const struct query *query,
+                                int64_t now_us, struct arena *arena)
 {
     struct run run = {.capacity = query->limit + 1};
     run.heap = arena_calloc(arena, run.capacity, sizeof(*run.heap));

@@ -1,5 +1,5 @@
-/* Memory and look-ups of segments: one block for all columns of a segment, an open-addressing table over ids (which are hashes
- * already). */
+/* Memory and look-ups of segments: one block for all columns of a segment, an open-addressing table
+ * over ids (which are hashes already). */
 #include "server/catalog/segment.h"
 
 #include "server/base/arena.h"
@@ -50,7 +50,8 @@ struct alive *alive_copy(const struct alive *alive, uint32_t row_count)
 
 void alive_release(struct alive *alive)
 {
-    if (alive != NULL && atomic_fetch_sub_explicit(&alive->references, 1, memory_order_acq_rel) == 1)
+    if (alive != NULL &&
+        atomic_fetch_sub_explicit(&alive->references, 1, memory_order_acq_rel) == 1)
         free(alive);
 }
 
@@ -77,19 +78,20 @@ struct segment *segment_alloc(size_t row_count, size_t entry_count)
 #define X(type, name) size += aligned(entry_count * sizeof(type));
     SEGMENT_ENTRY_COLUMNS(X)
 #undef X
-    size += aligned((row_count + 1) * sizeof(uint32_t)) + aligned(((size_t)gpu_count() + 1) * sizeof(uint32_t)) +
+    size += aligned((row_count + 1) * sizeof(uint32_t)) +
+            aligned(((size_t)gpu_count() + 1) * sizeof(uint32_t)) +
             aligned(slots * sizeof(uint32_t));
     char *at = aligned_alloc(COLUMN_ALIGNMENT, size);
     if (at == NULL)
         abort(); /* as xmalloc does */
     segment->block = at;
-#define X(type, name)                                                                                                     \
-    segment->name = (type *)(void *)at;                                                                                   \
+#define X(type, name)                                                                              \
+    segment->name = (type *)(void *)at;                                                            \
     at += aligned(row_count * sizeof(type));
     SEGMENT_ROW_COLUMNS(X)
 #undef X
-#define X(type, name)                                                                                                     \
-    segment->name = (type *)(void *)at;                                                                                   \
+#define X(type, name)                                                                              \
+    segment->name = (type *)(void *)at;                                                            \
     at += aligned(entry_count * sizeof(type));
     SEGMENT_ENTRY_COLUMNS(X)
 #undef X
@@ -114,7 +116,8 @@ struct segment *segment_reference(struct segment *segment)
 
 void segment_release(struct segment *segment)
 {
-    if (segment == NULL || atomic_fetch_sub_explicit(&segment->references, 1, memory_order_acq_rel) != 1)
+    if (segment == NULL ||
+        atomic_fetch_sub_explicit(&segment->references, 1, memory_order_acq_rel) != 1)
         return;
     for (size_t i = 0; i < segment->slab_count; i++)
         slab_release(segment->slabs[i]);
@@ -178,8 +181,8 @@ static int compare_hashes(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void segment_names_build(struct segment_names *names, const uint64_t *hashes, const uint16_t *ranks, size_t row_count,
-                         uint32_t *column)
+void segment_names_build(struct segment_names *names, const uint64_t *hashes, const uint16_t *ranks,
+                         size_t row_count, uint32_t *column)
 {
     uint64_t *sorted = xcalloc(row_count, sizeof(*sorted));
     size_t count = 0;

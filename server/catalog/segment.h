@@ -1,6 +1,7 @@
-/* A segment: some offers, immutable once made. Rows are sorted by GPU rank, cheapest price, id; each fact that filters or sorts is a
- * narrow column of its own; the text of each row (its JSON fragment, its external_id) lies in slabs that segments share. The
- * catalogue is a few segments, the oldest the largest. What dies later is cleared in a bitmap beside the segment (alive.h part
+/* A segment: some offers, immutable once made. Rows are sorted by GPU rank, cheapest price, id;
+ * each fact that filters or sorts is a narrow column of its own; the text of each row (its JSON
+ * fragment, its external_id) lies in slabs that segments share. The catalogue is a few segments,
+ * the oldest the largest. What dies later is cleared in a bitmap beside the segment (alive.h part
  * below), never in it. Counted references; any thread may read. */
 #ifndef RACKRATE_CATALOG_SEGMENT_H
 #define RACKRATE_CATALOG_SEGMENT_H
@@ -29,50 +30,51 @@ struct row_hash {
 /* Where a row's text lies: the fragment (see fragment.h) and, behind it, external_id with a NUL. */
 struct row_text {
     const char *bytes;
-    uint32_t length;          /* of the fragment */
-    uint32_t observed;        /* offset of the row's own observed_at, quotes included */
+    uint32_t length;   /* of the fragment */
+    uint32_t observed; /* offset of the row's own observed_at, quotes included */
     uint8_t observed_length;
     uint8_t external_id_length;
 };
 
-/* One column each: type and name. `_bit` is 1 << value of an enum; unknown numbers are -1; numbers that don't fit are cut to the
- * largest, which is above every bound that a query may name. */
-#define SEGMENT_ROW_COLUMNS(X)                                                                                            \
-    X(uint16_t, gpu_rank)                                                                                                 \
-    X(uint16_t, place_rank)                                                                                               \
-    X(uint16_t, provider)        /* slot in the snapshot's table */                                                       \
-    X(uint16_t, cheapest_term)   /* term_months of the cheapest price */                                                  \
-    X(uint8_t, cheapest_billing) /* its billing's bit */                                                                  \
-    X(uint8_t, billing_bits)     /* of all its prices */                                                                  \
-    X(uint8_t, has_more_prices)  /* 1: more than one */                                                                   \
-    X(uint8_t, fabric_bit)                                                                                                \
-    X(uint8_t, interconnect_bit)                                                                                          \
-    X(uint8_t, availability_bit)                                                                                          \
-    X(uint8_t, is_sample)                                                                                                 \
-    X(int32_t, gpu_count_milli)                                                                                           \
-    X(int32_t, vram_gb_milli)                                                                                             \
-    X(int32_t, vcpus_milli)                                                                                               \
-    X(int32_t, memory_gib_milli)                                                                                          \
-    X(int32_t, storage_gb_milli)                                                                                          \
-    X(int32_t, fabric_gbps_milli)                                                                                         \
-    X(int32_t, lead_time_days)                                                                                            \
-    X(uint32_t, gpu_name)    /* index into gpu_names */                                                                   \
-    X(uint32_t, region_name) /* index into region_names */                                                                \
-    X(int64_t, total_vram_gb_milli)                                                                                       \
-    X(int64_t, cheapest_microusd)                                                                                         \
-    X(int64_t, updated_at_us)                                                                                             \
-    X(int64_t, own_us) /* observed_at, or updated_at where unknown */                                                     \
-    X(int64_t, version)                                                                                                   \
-    X(struct offer_key, id)                                                                                               \
-    X(struct row_hash, hash)                                                                                              \
+/* One column each: type and name. `_bit` is 1 << value of an enum; unknown numbers are -1; numbers
+ * that don't fit are cut to the largest, which is above every bound that a query may name. */
+#define SEGMENT_ROW_COLUMNS(X)                                                                     \
+    X(uint16_t, gpu_rank)                                                                          \
+    X(uint16_t, place_rank)                                                                        \
+    X(uint16_t, provider)        /* slot in the snapshot's table */                                \
+    X(uint16_t, cheapest_term)   /* term_months of the cheapest price */                           \
+    X(uint8_t, cheapest_billing) /* its billing's bit */                                           \
+    X(uint8_t, billing_bits)     /* of all its prices */                                           \
+    X(uint8_t, has_more_prices)  /* 1: more than one */                                            \
+    X(uint8_t, fabric_bit)                                                                         \
+    X(uint8_t, interconnect_bit)                                                                   \
+    X(uint8_t, availability_bit)                                                                   \
+    X(uint8_t, is_sample)                                                                          \
+    X(int32_t, gpu_count_milli)                                                                    \
+    X(int32_t, vram_gb_milli)                                                                      \
+    X(int32_t, vcpus_milli)                                                                        \
+    X(int32_t, memory_gib_milli)                                                                   \
+    X(int32_t, storage_gb_milli)                                                                   \
+    X(int32_t, fabric_gbps_milli)                                                                  \
+    X(int32_t, lead_time_days)                                                                     \
+    X(uint32_t, gpu_name)    /* index into gpu_names */                                            \
+    X(uint32_t, region_name) /* index into region_names */                                         \
+    X(int64_t, total_vram_gb_milli)                                                                \
+    X(int64_t, cheapest_microusd)                                                                  \
+    X(int64_t, updated_at_us)                                                                      \
+    X(int64_t, own_us) /* observed_at, or updated_at where unknown */                              \
+    X(int64_t, version)                                                                            \
+    X(struct offer_key, id)                                                                        \
+    X(struct row_hash, hash)                                                                       \
     X(struct row_text, text)
 
-/* Prices of row r are entries entry_start[r] … entry_start[r + 1], cheapest first (then by identity). */
-#define SEGMENT_ENTRY_COLUMNS(X)                                                                                          \
-    X(int64_t, entry_microusd)                                                                                            \
-    X(uint32_t, entry_text) /* offset of the price's object in the row's text */                                          \
-    X(uint16_t, entry_length)                                                                                             \
-    X(uint16_t, entry_term)                                                                                               \
+/* Prices of row r are entries entry_start[r] … entry_start[r + 1], cheapest first (then by
+ * identity). */
+#define SEGMENT_ENTRY_COLUMNS(X)                                                                   \
+    X(int64_t, entry_microusd)                                                                     \
+    X(uint32_t, entry_text) /* offset of the price's object in the row's text */                   \
+    X(uint16_t, entry_length)                                                                      \
+    X(uint16_t, entry_term)                                                                        \
     X(uint8_t, entry_billing) /* bit */
 
 /* Text shared by segments. */
@@ -84,8 +86,8 @@ struct slab {
 struct slab *slab_new(size_t size);
 void slab_release(struct slab *slab);
 
-/* The spellings offers of a segment were uploaded with, as hashes of their folded form, sorted; `rank` is the one GPU or place that
- * all rows of that spelling have, or NAME_MIXED. */
+/* The spellings offers of a segment were uploaded with, as hashes of their folded form, sorted;
+ * `rank` is the one GPU or place that all rows of that spelling have, or NAME_MIXED. */
 #define NAME_MIXED 0xfffeU
 struct segment_names {
     uint64_t *hashes;
@@ -141,11 +143,13 @@ struct segment_input {
     uint16_t provider; /* slot */
 };
 
-/* A segment of these offers (ids distinct). The caller owns one reference. Never NULL; count > 0. */
+/* A segment of these offers (ids distinct). The caller owns one reference. Never NULL; count > 0.
+ */
 struct segment *segment_from_offers(const struct segment_input *inputs, size_t count);
 
 /* A segment of the live rows of others, whose text is shared or moved. NULL where none lives. */
-struct segment *segment_merge(struct segment *const *inputs, struct alive *const *alive, size_t input_count);
+struct segment *segment_merge(struct segment *const *inputs, struct alive *const *alive,
+                              size_t input_count);
 
 struct segment *segment_reference(struct segment *segment);
 void segment_release(struct segment *segment);

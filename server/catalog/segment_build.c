@@ -1,5 +1,5 @@
-/* Segments from offers: the offers are written as rows in the order given, their text into one slab, and a merge of that one
- * segment puts the rows in order. */
+/* Segments from offers: the offers are written as rows in the order given, their text into one
+ * slab, and a merge of that one segment puts the rows in order. */
 #include "server/base/arena.h"
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
@@ -46,10 +46,12 @@ static void write_facts(struct segment *segment, uint32_t row, const struct segm
     segment->lead_time_days[row] = offer->availability.lead_time_days;
     segment->total_vram_gb_milli[row] = fragment_total_vram_gb_milli(offer);
     segment->updated_at_us[row] = offer->updated_at_us;
-    segment->own_us[row] = offer->observed_at_us != TIMESTAMP_UNKNOWN ? offer->observed_at_us : offer->updated_at_us;
+    segment->own_us[row] =
+        offer->observed_at_us != TIMESTAMP_UNKNOWN ? offer->observed_at_us : offer->updated_at_us;
     segment->version[row] = offer->version;
     segment->id[row] = input->key;
-    offer_content_hash(offer, gpu_at(offer->gpu)->slug, offer->place == INDEX_NONE ? NULL : place_at(offer->place)->slug,
+    offer_content_hash(offer, gpu_at(offer->gpu)->slug,
+                       offer->place == INDEX_NONE ? NULL : place_at(offer->place)->slug,
                        segment->hash[row].bytes);
 }
 
@@ -96,7 +98,8 @@ static void write_row(struct build *build, uint32_t row, const struct segment_in
     struct fragment_price texts[OFFER_PRICES_MAX];
     write_facts(segment, row, input);
     build->offsets[row] = build->text.length;
-    struct fragment fragment = fragment_render(&build->text, offer, input->key, segment->own_us[row], texts);
+    struct fragment fragment =
+        fragment_render(&build->text, offer, input->key, segment->own_us[row], texts);
     size_t id_length = strlen(offer->external_id);
     buf_add(&build->text, offer->external_id, id_length + 1);
     segment->text[row] = (struct row_text){
@@ -133,8 +136,10 @@ struct segment *segment_from_offers(const struct segment_input *inputs, size_t c
     loose->slabs = xcalloc(1, sizeof(struct slab *));
     loose->slabs[0] = slab;
     loose->slab_count = 1;
-    segment_names_build(&loose->gpu_names, build.gpu_hashes, loose->gpu_rank, count, loose->gpu_name);
-    segment_names_build(&loose->region_names, build.region_hashes, loose->place_rank, count, loose->region_name);
+    segment_names_build(&loose->gpu_names, build.gpu_hashes, loose->gpu_rank, count,
+                        loose->gpu_name);
+    segment_names_build(&loose->region_names, build.region_hashes, loose->place_rank, count,
+                        loose->region_name);
     buf_free(&build.text);
     free(build.offsets);
     free(build.gpu_hashes);

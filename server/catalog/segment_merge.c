@@ -1,6 +1,6 @@
-/* One segment out of the live rows of several. Text stays where it is and its slabs are shared, unless a slab is mostly dead or
- * small: then its live text moves into a new one. A row's text is thus moved a few times while segments are small and never
- * because the market is large. */
+/* One segment out of the live rows of several. Text stays where it is and its slabs are shared,
+ * unless a slab is mostly dead or small: then its live text moves into a new one. A row's text is
+ * thus moved a few times while segments are small and never because the market is large. */
 #include "server/base/arena.h"
 #include "server/catalog/segment_private.h"
 
@@ -31,7 +31,8 @@ struct merge {
     size_t slab_count;
 };
 
-static int compare_places_fully(const struct merge *merge, const struct place_in_order *a, const struct place_in_order *b)
+static int compare_places_fully(const struct merge *merge, const struct place_in_order *a,
+                                const struct place_in_order *b)
 {
     const struct segment *x = merge->inputs[a->input], *y = merge->inputs[b->input];
     if (x->cheapest_microusd[a->row] != y->cheapest_microusd[b->row])
@@ -64,7 +65,8 @@ static void order_rows(struct merge *merge, struct alive *const *alive)
                 continue;
             uint64_t price = (uint64_t)input->cheapest_microusd[row];
             merge->order[merge->row_count++] = (struct place_in_order){
-                .gpu_and_price = (uint64_t)input->gpu_rank[row] << 44 | (price < price_bits ? price : price_bits),
+                .gpu_and_price = (uint64_t)input->gpu_rank[row] << 44 |
+                                 (price < price_bits ? price : price_bits),
                 .id_high = input->id[row].high,
                 .input = i,
                 .row = row,
@@ -103,12 +105,14 @@ static void copy_names(struct merge *merge)
         const struct segment *from = merge->inputs[merge->order[i].input];
         hashes[i] = from->gpu_names.hashes[from->gpu_name[merge->order[i].row]];
     }
-    segment_names_build(&result->gpu_names, hashes, result->gpu_rank, merge->row_count, result->gpu_name);
+    segment_names_build(&result->gpu_names, hashes, result->gpu_rank, merge->row_count,
+                        result->gpu_name);
     for (size_t i = 0; i < merge->row_count; i++) {
         const struct segment *from = merge->inputs[merge->order[i].input];
         hashes[i] = from->region_names.hashes[from->region_name[merge->order[i].row]];
     }
-    segment_names_build(&result->region_names, hashes, result->place_rank, merge->row_count, result->region_name);
+    segment_names_build(&result->region_names, hashes, result->place_rank, merge->row_count,
+                        result->region_name);
     free(hashes);
 }
 
@@ -144,7 +148,8 @@ static void list_slabs(struct merge *merge)
         count += merge->inputs[i]->slab_count;
     merge->slabs = xcalloc(count, sizeof(struct slab *));
     for (size_t i = 0, at = 0; i < merge->input_count; i++) {
-        memcpy(merge->slabs + at, merge->inputs[i]->slabs, merge->inputs[i]->slab_count * sizeof(struct slab *));
+        memcpy(merge->slabs + at, merge->inputs[i]->slabs,
+               merge->inputs[i]->slab_count * sizeof(struct slab *));
         at += merge->inputs[i]->slab_count;
     }
     qsort(merge->slabs, count, sizeof(struct slab *), compare_addresses);
@@ -168,8 +173,8 @@ static size_t choose_moves(struct merge *merge)
         small += merge->live_bytes[i] > 0 && merge->slabs[i]->used < SLAB_SMALL_BYTES;
     for (size_t i = 0; i < merge->slab_count; i++) {
         size_t live = merge->live_bytes[i];
-        merge->moves[i] =
-            live > 0 && (live < merge->slabs[i]->used / 2 || (small > 1 && merge->slabs[i]->used < SLAB_SMALL_BYTES));
+        merge->moves[i] = live > 0 && (live < merge->slabs[i]->used / 2 ||
+                                       (small > 1 && merge->slabs[i]->used < SLAB_SMALL_BYTES));
         if (merge->moves[i])
             size += live;
     }
@@ -203,7 +208,8 @@ static void share_text(struct merge *merge)
         result->text_bytes += result->slabs[i]->used;
 }
 
-struct segment *segment_merge(struct segment *const *inputs, struct alive *const *alive, size_t input_count)
+struct segment *segment_merge(struct segment *const *inputs, struct alive *const *alive,
+                              size_t input_count)
 {
     struct merge merge = {.inputs = inputs, .input_count = input_count};
     order_rows(&merge, alive);

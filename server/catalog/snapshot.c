@@ -118,18 +118,21 @@ const struct provider *snapshot_provider_find(const struct snapshot *snapshot, c
     return slot == PROVIDERS_MAX ? NULL : &snapshot->slots[slot]->provider;
 }
 
-bool snapshot_is_stale(const struct snapshot *snapshot, const struct segment *segment, uint32_t row, int64_t clock_us)
+bool snapshot_is_stale(const struct snapshot *snapshot, const struct segment *segment, uint32_t row,
+                       int64_t clock_us)
 {
     const struct provider *provider = &snapshot->slots[segment->provider[row]]->provider;
     int64_t freshness = provider_freshness_us(provider);
     if (freshness == INT64_MAX || segment->is_sample[row] != 0)
         return false;
-    int64_t confirmed =
-        segment->own_us[row] > provider->confirmed_at_us ? segment->own_us[row] : provider->confirmed_at_us;
+    int64_t confirmed = segment->own_us[row] > provider->confirmed_at_us
+                            ? segment->own_us[row]
+                            : provider->confirmed_at_us;
     return time_add(confirmed, freshness) < clock_us;
 }
 
-struct fragment_splice snapshot_splice(const struct snapshot *snapshot, const struct segment *segment, uint32_t row,
+struct fragment_splice snapshot_splice(const struct snapshot *snapshot,
+                                       const struct segment *segment, uint32_t row,
                                        int64_t clock_us)
 {
     const struct provider_view *view = snapshot->slots[segment->provider[row]];
@@ -145,8 +148,8 @@ struct fragment_splice snapshot_splice(const struct snapshot *snapshot, const st
     return splice;
 }
 
-static bool write_offer(const struct snapshot *snapshot, struct offer_key key, int64_t now_us, struct buf *out,
-                        int64_t *ret_version)
+static bool write_offer(const struct snapshot *snapshot, struct offer_key key, int64_t now_us,
+                        struct buf *out, int64_t *ret_version)
 {
     for (size_t i = snapshot->segment_count; i-- > 0;) {
         const struct segment *segment = snapshot->segments[i];
@@ -155,7 +158,8 @@ static bool write_offer(const struct snapshot *snapshot, struct offer_key key, i
             continue;
         if (snapshot->slots[segment->provider[row]]->provider.suspended)
             return false;
-        struct fragment_splice splice = snapshot_splice(snapshot, segment, row, staleness_clock(now_us));
+        struct fragment_splice splice =
+            snapshot_splice(snapshot, segment, row, staleness_clock(now_us));
         uint32_t entry = segment->entry_start[row];
         char *start = buf_reserve(out, fragment_bound(segment, row, entry, &splice));
         char *end = fragment_write(start, segment, row, entry, &splice);
@@ -168,14 +172,15 @@ static bool write_offer(const struct snapshot *snapshot, struct offer_key key, i
     return false;
 }
 
-bool snapshot_write_offer_by_id(struct snapshot *snapshot, const uint8_t id[static OFFER_ID_BYTES], int64_t now_us,
-                                struct buf *out, int64_t *ret_version)
+bool snapshot_write_offer_by_id(struct snapshot *snapshot, const uint8_t id[static OFFER_ID_BYTES],
+                                int64_t now_us, struct buf *out, int64_t *ret_version)
 {
     return write_offer(snapshot, offer_key_of(id), now_us, out, ret_version);
 }
 
-bool snapshot_write_offer(struct snapshot *snapshot, const char *provider_slug, const char *external_id, int64_t now_us,
-                          struct buf *out, int64_t *ret_version)
+bool snapshot_write_offer(struct snapshot *snapshot, const char *provider_slug,
+                          const char *external_id, int64_t now_us, struct buf *out,
+                          int64_t *ret_version)
 {
     uint8_t id[OFFER_ID_BYTES];
     offer_id(provider_slug, external_id, id);
@@ -183,8 +188,8 @@ bool snapshot_write_offer(struct snapshot *snapshot, const char *provider_slug, 
 }
 
 /* Whether a live row has this name: `column` is the row's index into `names`. */
-static bool name_lives(const struct snapshot *snapshot, size_t index, const struct segment_names *names,
-                       const uint32_t *column, uint64_t hash)
+static bool name_lives(const struct snapshot *snapshot, size_t index,
+                       const struct segment_names *names, const uint32_t *column, uint64_t hash)
 {
     const struct segment *segment = snapshot->segments[index];
     uint32_t name = segment_names_find(names, hash);

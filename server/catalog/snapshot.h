@@ -1,5 +1,5 @@
-/* Inside of a snapshot: segments with what lives in them, and the providers. Only files of this room include it. Immutable once
- * published but for `moment`, which readers fill in lazily. */
+/* Inside of a snapshot: segments with what lives in them, and the providers. Only files of this
+ * room include it. Immutable once published but for `moment`, which readers fill in lazily. */
 #ifndef RACKRATE_CATALOG_SNAPSHOT_H
 #define RACKRATE_CATALOG_SNAPSHOT_H
 
@@ -16,7 +16,7 @@ struct provider_view {
     _Atomic size_t references;
     struct provider provider; /* strings in `strings` */
     struct arena strings;
-    size_t live; /* live offers */
+    size_t live;      /* live offers */
     const char *json; /* {"slug":…,"name":…} */
     size_t json_length;
     char confirmed[TIMESTAMP_TEXT_SIZE + 2]; /* quoted */
@@ -37,21 +37,23 @@ static inline int64_t time_add(int64_t us, int64_t more)
 
 /* What is true of a snapshot from one staleness transition to the next. */
 struct moment {
-    int64_t from_us;  /* first and last `now` (whole seconds) it is known to hold for */
+    int64_t from_us; /* first and last `now` (whole seconds) it is known to hold for */
     int64_t until_us;
-    size_t stale;     /* stale offers of providers that are not suspended */
-    size_t visible;   /* what a default search without filters finds */
+    size_t stale;   /* stale offers of providers that are not suspended */
+    size_t visible; /* what a default search without filters finds */
     uint64_t state_hash;
-    bool mixed;       /* some provider's offers must be looked at one by one: see `cutoff_us` */
-    int64_t *cutoff_us; /* by slot: an offer whose own time is before it is stale (samples aside); NULL unless mixed */
+    bool mixed;         /* some provider's offers must be looked at one by one: see `cutoff_us` */
+    int64_t *cutoff_us; /* by slot: an offer whose own time is before it is stale (samples aside);
+                           NULL unless mixed */
     _Atomic(struct summaries *) summaries;
     struct moment *previous;
 };
 
 struct snapshot {
     struct catalog *catalog;
-    uint32_t index;              /* in the catalogue's table of snapshots */
-    _Atomic int64_t balance;     /* references taken less those given back, once replaced; see catalog.c */
+    uint32_t index; /* in the catalogue's table of snapshots */
+    _Atomic int64_t
+        balance; /* references taken less those given back, once replaced; see catalog.c */
     struct snapshot *next_retired;
 
     size_t segment_count;
@@ -82,10 +84,12 @@ const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us);
 void moment_free_all(struct moment *newest);
 
 /* Whether an offer is stale at the clock's `now`. */
-bool snapshot_is_stale(const struct snapshot *snapshot, const struct segment *segment, uint32_t row, int64_t clock_us);
+bool snapshot_is_stale(const struct snapshot *snapshot, const struct segment *segment, uint32_t row,
+                       int64_t clock_us);
 
 /* What an answer splices into a row. */
-struct fragment_splice snapshot_splice(const struct snapshot *snapshot, const struct segment *segment, uint32_t row,
+struct fragment_splice snapshot_splice(const struct snapshot *snapshot,
+                                       const struct segment *segment, uint32_t row,
                                        int64_t clock_us);
 
 /* Counts and price ranges of a moment; see summary.c. */

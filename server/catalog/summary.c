@@ -1,5 +1,5 @@
-/* Counts and price ranges of what a default search shows, by provider, GPU and place. Computed in one pass for a whole moment by the
- * first who asks; the loser of a race throws its own away. */
+/* Counts and price ranges of what a default search shows, by provider, GPU and place. Computed in
+ * one pass for a whole moment by the first who asks; the loser of a race throws its own away. */
 #include "server/base/decimal.h"
 #include "server/catalog/rank.h"
 #include "server/catalog/snapshot.h"
@@ -118,7 +118,8 @@ static bool counts_in(uint16_t gpu, uint16_t variant)
 }
 
 /* Adds up by provider what counts in a GPU, into `sums` by slot. */
-static void sum_by_provider(const struct summaries *summaries, uint16_t rank, struct offer_summary *sums)
+static void sum_by_provider(const struct summaries *summaries, uint16_t rank,
+                            struct offer_summary *sums)
 {
     for (size_t i = 0; i < summaries->pair_count; i++) {
         if (counts_in(rank, summaries->pairs[i].gpu_rank))
@@ -214,24 +215,27 @@ static const struct summaries *summaries_of(struct snapshot *snapshot, int64_t n
     if (known != NULL)
         return known;
     struct summaries *mine = compute(snapshot, moment);
-    if (atomic_compare_exchange_strong_explicit(&moment->summaries, &known, mine, memory_order_acq_rel,
-                                                memory_order_acquire))
+    if (atomic_compare_exchange_strong_explicit(&moment->summaries, &known, mine,
+                                                memory_order_acq_rel, memory_order_acquire))
         return mine;
     summaries_free(mine);
     return known;
 }
 
-struct offer_summary snapshot_provider_summary(struct snapshot *snapshot, size_t provider_index, int64_t now_us)
+struct offer_summary snapshot_provider_summary(struct snapshot *snapshot, size_t provider_index,
+                                               int64_t now_us)
 {
     return summaries_of(snapshot, now_us)->providers[snapshot->by_slug[provider_index]];
 }
 
-struct offer_summary snapshot_gpu_summary(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us)
+struct offer_summary snapshot_gpu_summary(struct snapshot *snapshot, uint16_t gpu_index,
+                                          int64_t now_us)
 {
     return summaries_of(snapshot, now_us)->gpus[gpu_rank(gpu_index)];
 }
 
-struct offer_summary snapshot_place_summary(struct snapshot *snapshot, uint16_t place_index, int64_t now_us)
+struct offer_summary snapshot_place_summary(struct snapshot *snapshot, uint16_t place_index,
+                                            int64_t now_us)
 {
     return summaries_of(snapshot, now_us)->places[place_rank(place_index)];
 }
@@ -245,8 +249,8 @@ static int compare_gpu_providers(const void *a, const void *b)
     return x->provider_index < y->provider_index ? -1 : x->provider_index > y->provider_index;
 }
 
-size_t snapshot_gpu_providers(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us, struct arena *arena,
-                              struct gpu_provider **ret)
+size_t snapshot_gpu_providers(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us,
+                              struct arena *arena, struct gpu_provider **ret)
 {
     const struct summaries *summaries = summaries_of(snapshot, now_us);
     struct offer_summary *sums = fill(snapshot->slot_count + 1);

@@ -1,4 +1,5 @@
-/* Random offers are plausible enough to pass the model's rules: prices are derived and sorted by identity. */
+/* Random offers are plausible enough to pass the model's rules: prices are derived and sorted by
+ * identity. */
 #include "tests/support/random_market.h"
 
 #include "server/base/decimal.h"
@@ -9,14 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HOUR_US INT64_C(3600000000)
+#define HOUR_US      INT64_C(3600000000)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const char *const gpus[] = {"h100-sxm",  "h100-pcie", "h100",   "a100-sxm-80gb", "a100-pcie-40gb", "a100",
-                                   "l40s", "rtx-4090", "mi300x", "l4",            "unrecognized"};
-static const char *const spellings[] = {"H100 SXM5", "Odd Machine 9", "NVIDIA H100 80GB HBM3", "weird-thing", "A100-80GB"};
-static const char *const regions[] = {"us-east", "us-ashburn", "eu-north", "se-stockholm", "se", "de", "ap-southeast"};
-static const char *const region_spellings[] = {"us-east-1", "Planet Nine", "iad1", "somewhere else"};
+static const char *const gpus[] = {"h100-sxm",       "h100-pcie", "h100",        "a100-sxm-80gb",
+                                   "a100-pcie-40gb", "a100",      "l40s",        "rtx-4090",
+                                   "mi300x",         "l4",        "unrecognized"};
+static const char *const spellings[] = {"H100 SXM5", "Odd Machine 9", "NVIDIA H100 80GB HBM3",
+                                        "weird-thing", "A100-80GB"};
+static const char *const regions[] = {"us-east", "us-ashburn", "eu-north",    "se-stockholm",
+                                      "se",      "de",         "ap-southeast"};
+static const char *const region_spellings[] = {"us-east-1", "Planet Nine", "iad1",
+                                               "somewhere else"};
 static const int32_t counts[] = {125, 167, 500, 1000, 2000, 4000, 8000, 16000};
 static const int64_t amounts[] = {1000000, 1500000, 2000000, 2490000, 2490001, 3250000, 8000001, 1};
 static const int64_t quantities[] = {UNKNOWN, 0, 16000, 64000, 64500, 96000, 192000};
@@ -66,7 +71,9 @@ static void random_prices(struct market *market, struct offer *offer)
             prices[kept++] = price;
     }
     if (kept == 0) { /* all rounded to nothing */
-        prices[0] = (struct price){.quoted_microusd = 2000000, .min_gpus = UNKNOWN, .max_gpus = UNKNOWN,
+        prices[0] = (struct price){.quoted_microusd = 2000000,
+                                   .min_gpus = UNKNOWN,
+                                   .max_gpus = UNKNOWN,
                                    .upfront_percent_milli = UNKNOWN};
         if (!price_derive(&prices[kept++], offer->gpu_count_milli))
             abort();
@@ -81,7 +88,9 @@ static void random_place(struct market *market, struct offer *offer)
     struct random *random = &market->random;
     if (random_once_in(random, 4)) {
         offer->region_raw = PICK(random, region_spellings);
-        offer->place = random_once_in(random, 2) ? place_resolve(NULL, offer->region_raw, NULL, NULL) : INDEX_NONE;
+        offer->place = random_once_in(random, 2)
+                           ? place_resolve(NULL, offer->region_raw, NULL, NULL)
+                           : INDEX_NONE;
     } else {
         offer->region_raw = PICK(random, regions);
         offer->place = place_find(offer->region_raw);
@@ -95,7 +104,9 @@ static void random_stock(struct market *market, struct offer *offer)
     offer->availability = (struct availability){
         .status = (enum availability_status)random_below(random, AVAILABILITY_COUNT),
         .gpus_available = random_once_in(random, 2) ? UNKNOWN : 64,
-        .lead_time_days = (int32_t)random_below(random, 4) * 10 - 1 < 0 ? UNKNOWN : (int32_t)random_below(random, 3) * 10,
+        .lead_time_days = (int32_t)random_below(random, 4) * 10 - 1 < 0
+                              ? UNKNOWN
+                              : (int32_t)random_below(random, 3) * 10,
     };
     if (random_once_in(random, 4)) {
         struct delivery *schedule = arena_calloc(&market->arena, 1, sizeof(*schedule));
@@ -122,8 +133,9 @@ void market_random_offer(struct market *market, const char *external_id, struct 
         .fabric_gbps_milli = random_once_in(random, 2) ? UNKNOWN : 3200000,
         .extra_costs = {UNKNOWN, 10000, UNKNOWN, 60},
         .source_kind = random_once_in(random, 8) ? SOURCE_SAMPLE : SOURCE_PROVIDER_API,
-        .observed_at_us = random_once_in(random, 2) ? TIMESTAMP_UNKNOWN
-                                                    : MARKET_NOW_US - (int64_t)random_below(random, 300) * HOUR_US,
+        .observed_at_us = random_once_in(random, 2)
+                              ? TIMESTAMP_UNKNOWN
+                              : MARKET_NOW_US - (int64_t)random_below(random, 300) * HOUR_US,
         .flags = random_once_in(random, 5) ? OFFER_FLAG(SPOT_NOT_CHEAPER) : 0,
         .gpu = gpu_find(gpu),
         .version = 1,
@@ -151,7 +163,8 @@ static void random_provider(struct market *market, size_t index, size_t offers)
                   (int)random_below(random, 3) - 1, (int)random_below(random, 3) - 1},
         .suspended = index == 5,
         .version = 1,
-        .confirmed_at_us = index % 3 == 0 ? TIMESTAMP_UNKNOWN : MARKET_NOW_US - (index % 3 == 1 ? 5 : 200) * HOUR_US,
+        .confirmed_at_us = index % 3 == 0 ? TIMESTAMP_UNKNOWN
+                                          : MARKET_NOW_US - (index % 3 == 1 ? 5 : 200) * HOUR_US,
         .updated_at_us = MARKET_NOW_US - HOUR_US,
     };
     if (random_once_in(random, 3))
@@ -164,7 +177,8 @@ static void random_provider(struct market *market, size_t index, size_t offers)
 
 void market_make(struct market *market, uint64_t seed, size_t provider_count, size_t offers_each)
 {
-    *market = (struct market){.random = {seed * 2654435761u + 88172645463325252u}, .provider_count = provider_count};
+    *market = (struct market){.random = {seed * 2654435761u + 88172645463325252u},
+                              .provider_count = provider_count};
     for (size_t i = 0; i < provider_count; i++)
         random_provider(market, i, offers_each);
 }
@@ -193,23 +207,26 @@ static const char *some(struct market *market, const char *const *choices, size_
 {
     const char *text = choices[random_below(&market->random, (uint32_t)count)];
     while (random_once_in(&market->random, 2))
-        text = arena_printf(&market->arena, "%s,%s", text, choices[random_below(&market->random, (uint32_t)count)]);
+        text = arena_printf(&market->arena, "%s,%s", text,
+                            choices[random_below(&market->random, (uint32_t)count)]);
     return text;
 }
 
-#define LIST(...)  (const char *const[]){__VA_ARGS__}, COUNT(((const char *const[]){__VA_ARGS__}))
+#define LIST(...)       (const char *const[]){__VA_ARGS__}, COUNT(((const char *const[]){__VA_ARGS__}))
 #define PARAMETER_KINDS 31
 
 static struct query_parameter random_parameter(struct market *market, uint32_t kind)
 {
-#define CASE(number, text, ...)                                                                                           \
-    case number:                                                                                                          \
+#define CASE(number, text, ...)                                                                    \
+    case number:                                                                                   \
         return (struct query_parameter){text, some(market, LIST(__VA_ARGS__))};
-#define ONE(number, text, ...)                                                                                            \
-    case number:                                                                                                          \
-        return (struct query_parameter){text, PICK(&market->random, ((const char *const[]){__VA_ARGS__}))};
+#define ONE(number, text, ...)                                                                     \
+    case number:                                                                                   \
+        return (struct query_parameter){                                                           \
+            text, PICK(&market->random, ((const char *const[]){__VA_ARGS__}))};
     switch (kind) {
-        CASE(0, "gpu", "h100", "h100-sxm", "a100", "l40s", "rtx-4090", "mi300x", "b200", "unrecognized", "a100-pcie-40gb")
+        CASE(0, "gpu", "h100", "h100-sxm", "a100", "l40s", "rtx-4090", "mi300x", "b200",
+             "unrecognized", "a100-pcie-40gb")
         CASE(1, "vendor", "nvidia", "amd", "intel")
         CASE(2, "form_factor", "sxm", "pcie", "undisclosed", "oam")
         ONE(3, "min_vram_gb", "0", "24", "48", "80", "80.001", "192")
@@ -228,18 +245,21 @@ static struct query_parameter random_parameter(struct market *market, uint32_t k
         ONE(16, "min_vcpus", "0", "64", "64.5", "64.501")
         ONE(17, "min_memory_gib", "0", "96", "16")
         ONE(18, "min_storage_gb", "0", "192", "193")
-        CASE(19, "region", "us-east", "us-ashburn", "eu-north", "se", "se-stockholm", "ap-southeast", "uk")
+        CASE(19, "region", "us-east", "us-ashburn", "eu-north", "se", "se-stockholm",
+             "ap-southeast", "uk")
         CASE(20, "country", "US", "se", "DE", "JP")
         CASE(21, "continent", "NA", "EU", "AS")
         CASE(22, "provider", "p0", "p1", "p2", "p3")
-        CASE(23, "provider_kind", "hyperscaler", "gpu_cloud", "marketplace", "colocation", "reseller")
+        CASE(23, "provider_kind", "hyperscaler", "gpu_cloud", "marketplace", "colocation",
+             "reseller")
         CASE(24, "availability", "available", "limited", "waitlist", "sold_out", "unknown")
         ONE(25, "max_lead_time_days", "0", "10", "20")
         ONE(26, "min_sla_percent", "0", "99.499", "99.5", "100")
         ONE(27, "burn_in", "0", "true")
         ONE(28, "monitoring", "1", "false")
         ONE(29, "on_site", "0", "1")
-        ONE(30, "updated_since", "2026-09-15T00:00:00Z", "2026-09-19T12:00:00+02:00", "1999-01-01T00:00:00Z")
+        ONE(30, "updated_since", "2026-09-15T00:00:00Z", "2026-09-19T12:00:00+02:00",
+            "1999-01-01T00:00:00Z")
     default:
         abort();
     }
@@ -247,33 +267,39 @@ static struct query_parameter random_parameter(struct market *market, uint32_t k
 #undef ONE
 }
 
-size_t market_random_query(struct market *market, struct query_parameter parameters[static MARKET_PARAMETERS_MAX])
+size_t market_random_query(struct market *market,
+                           struct query_parameter parameters[static MARKET_PARAMETERS_MAX])
 {
     static const char *const sorts[] = {"price", "-price", "vram", "-vram", "updated", "-updated"};
-    static const char *const limits[] = {"1", "7", "50", "500"};
+    static const char *const limits[] = {"7", "50", "500", "500"};
     uint64_t used = 0;
     size_t count = 0, wanted = random_below(&market->random, 5);
     while (count < wanted) {
         uint32_t kind = random_below(&market->random, PARAMETER_KINDS);
         /* Bounds that could be upside down are not drawn together. */
-        uint64_t taken = kind == 6 || kind == 7 ? 3u << 6 : kind == 11 || kind == 12 ? 3u << 11 : UINT64_C(1) << kind;
+        uint64_t taken = kind == 6 || kind == 7     ? 3u << 6
+                         : kind == 11 || kind == 12 ? 3u << 11
+                                                    : UINT64_C(1) << kind;
         if ((used & taken) != 0)
             continue;
         used |= taken;
         parameters[count++] = random_parameter(market, kind);
     }
     if (random_once_in(&market->random, 3))
-        parameters[count++] = (struct query_parameter){"include_stale", random_once_in(&market->random, 2) ? "1" : "false"};
+        parameters[count++] = (struct query_parameter){
+            "include_stale", random_once_in(&market->random, 2) ? "1" : "false"};
     if (!random_once_in(&market->random, 3))
         parameters[count++] = (struct query_parameter){"sort", PICK(&market->random, sorts)};
     parameters[count++] = (struct query_parameter){"limit", PICK(&market->random, limits)};
     return count;
 }
 
-const char *market_query_text(struct arena *arena, const struct query_parameter *parameters, size_t count)
+const char *market_query_text(struct arena *arena, const struct query_parameter *parameters,
+                              size_t count)
 {
     const char *text = "";
     for (size_t i = 0; i < count; i++)
-        text = arena_printf(arena, "%s%s%s=%s", text, i > 0 ? "&" : "", parameters[i].name, parameters[i].value);
+        text = arena_printf(arena, "%s%s%s=%s", text, i > 0 ? "&" : "", parameters[i].name,
+                            parameters[i].value);
     return text;
 }

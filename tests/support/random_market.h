@@ -1,5 +1,6 @@
-/* Random markets and random searches, for tests that compare the catalogue with something simpler. The same seed gives the same market.
- * Values are drawn from few choices, so that ties, unknowns and empty answers are common. */
+/* Random markets and random searches, for tests that compare the catalogue with something simpler.
+ * The same seed gives the same market. Values are drawn from few choices, so that ties, unknowns
+ * and empty answers are common. */
 #ifndef RACKRATE_TESTS_SUPPORT_RANDOM_MARKET_H
 #define RACKRATE_TESTS_SUPPORT_RANDOM_MARKET_H
 
@@ -33,7 +34,8 @@ struct market {
     size_t provider_count;
 };
 
-/* A market of some providers (one suspended, some with stale offers, one that never turns stale). */
+/* A market of some providers (one suspended, some with stale offers, one that never turns stale).
+ */
 void market_make(struct market *market, uint64_t seed, size_t provider_count, size_t offers_each);
 void market_free(struct market *market);
 
@@ -45,9 +47,11 @@ bool market_load(struct catalog *catalog, const struct market *market);
 
 /* A random search of up to 8 parameters; values live in the market's arena. */
 #define MARKET_PARAMETERS_MAX 12
-size_t market_random_query(struct market *market, struct query_parameter parameters[static MARKET_PARAMETERS_MAX]);
+size_t market_random_query(struct market *market,
+                           struct query_parameter parameters[static MARKET_PARAMETERS_MAX]);
 
 /* "name=value&…" for messages. */
-const char *market_query_text(struct arena *arena, const struct query_parameter *parameters, size_t count);
+const char *market_query_text(struct arena *arena, const struct query_parameter *parameters,
+                              size_t count);
 
 #endif

@@ -16,14 +16,14 @@
 #define HOUR_US INT64_C(3600000000)
 
 /* Whether some item of a comma list makes the test true. */
-#define ANY_ITEM(list, item, test)                                                                                        \
-    ({                                                                                                                    \
-        bool any_ = false;                                                                                                \
-        char copy_[4096];                                                                                                 \
-        snprintf(copy_, sizeof(copy_), "%s", (list));                                                                     \
-        for (char *rest_ = copy_, *item; (item = strsep(&rest_, ",")) != NULL;)                                           \
-            any_ = any_ || (test);                                                                                        \
-        any_;                                                                                                             \
+#define ANY_ITEM(list, item, test)                                                                 \
+    ({                                                                                             \
+        bool any_ = false;                                                                         \
+        char copy_[4096];                                                                          \
+        snprintf(copy_, sizeof(copy_), "%s", (list));                                              \
+        for (char *rest_ = copy_, *item; (item = strsep(&rest_, ",")) != NULL;)                    \
+            any_ = any_ || (test);                                                                 \
+        any_;                                                                                      \
     })
 
 static int64_t number(const char *text, unsigned decimals)
@@ -107,14 +107,17 @@ static bool flag_meets(int known, const char *value)
     return known == (strcmp(value, "1") == 0 || strcmp(value, "true") == 0);
 }
 
-static bool source_meets(const struct offer *offer, const struct provider *provider, const char *name, const char *value)
+static bool source_meets(const struct offer *offer, const struct provider *provider,
+                         const char *name, const char *value)
 {
     const struct place *place = offer->place == INDEX_NONE ? NULL : place_at(offer->place);
     int64_t since;
     if (strcmp(name, "region") == 0)
-        return place != NULL && ANY_ITEM(value, item, place_contains(place_find(item), offer->place));
+        return place != NULL &&
+               ANY_ITEM(value, item, place_contains(place_find(item), offer->place));
     if (strcmp(name, "country") == 0)
-        return place != NULL && place->country != NULL && ANY_ITEM(value, item, strcasecmp(place->country, item) == 0);
+        return place != NULL && place->country != NULL &&
+               ANY_ITEM(value, item, strcasecmp(place->country, item) == 0);
     if (strcmp(name, "continent") == 0)
         return place != NULL && ANY_ITEM(value, item, same(place->continent, item));
     if (strcmp(name, "provider") == 0)
@@ -124,7 +127,8 @@ static bool source_meets(const struct offer *offer, const struct provider *provi
     if (strcmp(name, "availability") == 0)
         return ANY_ITEM(value, item, same(availability_name(offer->availability.status), item));
     if (strcmp(name, "max_lead_time_days") == 0)
-        return offer->availability.lead_time_days >= 0 && offer->availability.lead_time_days <= atoi(value);
+        return offer->availability.lead_time_days >= 0 &&
+               offer->availability.lead_time_days <= atoi(value);
     if (strcmp(name, "min_sla_percent") == 0)
         return at_least(provider->trust.sla_percent_milli, value);
     if (strcmp(name, "burn_in") == 0)
@@ -142,12 +146,14 @@ static bool is_stale(const struct offer *offer, const struct provider *provider,
 {
     if (provider->freshness_hours < 0 || offer->source_kind == SOURCE_SAMPLE)
         return false;
-    int64_t own = offer->observed_at_us == TIMESTAMP_UNKNOWN ? offer->updated_at_us : offer->observed_at_us;
+    int64_t own =
+        offer->observed_at_us == TIMESTAMP_UNKNOWN ? offer->updated_at_us : offer->observed_at_us;
     int64_t confirmed = own > provider->confirmed_at_us ? own : provider->confirmed_at_us;
     return confirmed + provider->freshness_hours * HOUR_US < now_us / 1000000 * 1000000;
 }
 
-static const char *value_of(const struct query_parameter *parameters, size_t count, const char *name, const char *fallback)
+static const char *value_of(const struct query_parameter *parameters, size_t count,
+                            const char *name, const char *fallback)
 {
     for (size_t i = 0; i < count; i++) {
         if (strcmp(parameters[i].name, name) == 0)
@@ -176,21 +182,24 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 /* The cheapest price that meets everything, or NULL. */
-static const struct price *best_price(const struct offer *offer, const struct query_parameter *parameters, size_t count)
+static const struct price *best_price(const struct offer *offer,
+                                      const struct query_parameter *parameters, size_t count)
 {
     const struct price *best = NULL;
     for (size_t i = 0; i < offer->price_count; i++) {
         bool meets = true;
         for (size_t j = 0; j < count; j++)
-            meets = meets && price_meets(&offer->prices[i], parameters[j].name, parameters[j].value);
-        if (meets && (best == NULL || offer->prices[i].per_gpu_hour_microusd < best->per_gpu_hour_microusd))
+            meets =
+                meets && price_meets(&offer->prices[i], parameters[j].name, parameters[j].value);
+        if (meets &&
+            (best == NULL || offer->prices[i].per_gpu_hour_microusd < best->per_gpu_hour_microusd))
             best = &offer->prices[i];
     }
     return best;
 }
 
-static bool meets(const struct offer *offer, const struct provider *provider, const struct query_parameter *parameters,
-                  size_t count, int64_t now_us)
+static bool meets(const struct offer *offer, const struct provider *provider,
+                  const struct query_parameter *parameters, size_t count, int64_t now_us)
 {
     const char *include = value_of(parameters, count, "include_stale", "0");
     if (provider->suspended || (!flag_meets(1, include) && is_stale(offer, provider, now_us)))
@@ -203,8 +212,8 @@ static bool meets(const struct offer *offer, const struct provider *provider, co
     return true;
 }
 
-static struct candidate candidate_of(const struct offer *offer, const struct provider *provider, const struct price *price,
-                                     const char *sort, int64_t now_us)
+static struct candidate candidate_of(const struct offer *offer, const struct provider *provider,
+                                     const struct price *price, const char *sort, int64_t now_us)
 {
     struct candidate candidate = {.row = {.per_gpu_hour_microusd = price->per_gpu_hour_microusd,
                                           .billing = price->billing,
@@ -220,8 +229,8 @@ static struct candidate candidate_of(const struct offer *offer, const struct pro
     return candidate;
 }
 
-size_t oracle_search(const struct market *market, const struct query_parameter *parameters, size_t count, int64_t now_us,
-                     struct arena *arena, struct found **ret_rows)
+size_t oracle_search(const struct market *market, const struct query_parameter *parameters,
+                     size_t count, int64_t now_us, struct arena *arena, struct found **ret_rows)
 {
     const char *sort = value_of(parameters, count, "sort", "price");
     size_t all = 0, found = 0;
@@ -250,7 +259,8 @@ static struct found row_of(const json_t *offer)
     struct found row = {0};
     const json_t *price = json_object_get(offer, "price");
     snprintf(row.id, sizeof(row.id), "%s", json_string_value(json_object_get(offer, "id")));
-    row.per_gpu_hour_microusd = llround(json_number_value(json_object_get(price, "price_per_gpu_hour")) * 1e6);
+    row.per_gpu_hour_microusd =
+        llround(json_number_value(json_object_get(price, "price_per_gpu_hour")) * 1e6);
     cr_assert(billing_parse(json_string_value(json_object_get(price, "billing")), &row.billing));
     row.term_months = (int32_t)json_integer_value(json_object_get(price, "term_months"));
     row.stale = json_is_true(json_object_get(offer, "stale"));
@@ -258,7 +268,8 @@ static struct found row_of(const json_t *offer)
 }
 
 /* Runs one page; the answer parsed. */
-static json_t *page(struct catalog *catalog, const struct query_parameter *parameters, size_t count, int64_t now_us)
+static json_t *page(struct catalog *catalog, const struct query_parameter *parameters, size_t count,
+                    int64_t now_us)
 {
     struct arena arena = {0};
     struct buf out = {0};
@@ -268,7 +279,8 @@ static json_t *page(struct catalog *catalog, const struct query_parameter *param
     json_error_t error;
     struct snapshot *snapshot = catalog_acquire(catalog);
     size_t error_count = query_parse(parameters, count, snapshot, &arena, &query, &errors);
-    cr_assert(error_count == 0, "%s: %s", market_query_text(&arena, parameters, count), errors[0].message);
+    cr_assert(error_count == 0, "%s: %s", market_query_text(&arena, parameters, count),
+              errors[0].message);
     query_answer(snapshot, query, now_us, &arena, &out, &cursor);
     snapshot_release(snapshot);
     json_t *answer = json_loadb(out.data, out.length, JSON_REJECT_DUPLICATES, &error);
@@ -279,8 +291,9 @@ static json_t *page(struct catalog *catalog, const struct query_parameter *param
     return answer;
 }
 
-size_t catalog_search(struct catalog *catalog, const struct query_parameter *parameters, size_t count, int64_t now_us,
-                      struct arena *arena, struct found **ret_rows, size_t *ret_total)
+size_t catalog_search(struct catalog *catalog, const struct query_parameter *parameters,
+                      size_t count, int64_t now_us, struct arena *arena, struct found **ret_rows,
+                      size_t *ret_total)
 {
     struct query_parameter with_cursor[MARKET_PARAMETERS_MAX + 1];
     size_t found = 0, capacity = 64;
@@ -312,23 +325,27 @@ size_t catalog_search(struct catalog *catalog, const struct query_parameter *par
     return found;
 }
 
-bool oracle_agrees(struct catalog *catalog, const struct market *market, const struct query_parameter *parameters,
-                   size_t count, int64_t now_us)
+bool oracle_agrees(struct catalog *catalog, const struct market *market,
+                   const struct query_parameter *parameters, size_t count, int64_t now_us)
 {
     struct arena arena = {0};
     struct found *want, *got;
     size_t total, wanted = oracle_search(market, parameters, count, now_us, &arena, &want);
-    size_t found = catalog_search(catalog, parameters, count, now_us, &arena, &got, &total), row = 0;
+    size_t found = catalog_search(catalog, parameters, count, now_us, &arena, &got, &total),
+           row = 0;
     const char *text = market_query_text(&arena, parameters, count);
-    cr_expect(total == wanted && found == wanted, "%s: total %zu, %zu rows, want %zu", text, total, found, wanted);
+    cr_expect(total == wanted && found == wanted, "%s: total %zu, %zu rows, want %zu", text, total,
+              found, wanted);
     while (row < wanted && row < found && strcmp(want[row].id, got[row].id) == 0 &&
-           want[row].per_gpu_hour_microusd == got[row].per_gpu_hour_microusd && want[row].billing == got[row].billing &&
-           want[row].term_months == got[row].term_months && want[row].stale == got[row].stale)
+           want[row].per_gpu_hour_microusd == got[row].per_gpu_hour_microusd &&
+           want[row].billing == got[row].billing && want[row].term_months == got[row].term_months &&
+           want[row].stale == got[row].stale)
         row++;
     bool good = total == wanted && found == wanted && row == wanted;
     if (row < wanted && row < found)
-        cr_expect(row == wanted, "%s: row %zu is %s at %lld, want %s at %lld", text, row, got[row].id,
-                  (long long)got[row].per_gpu_hour_microusd, want[row].id, (long long)want[row].per_gpu_hour_microusd);
+        cr_expect(row == wanted, "%s: row %zu is %s at %lld, want %s at %lld", text, row,
+                  got[row].id, (long long)got[row].per_gpu_hour_microusd, want[row].id,
+                  (long long)want[row].per_gpu_hour_microusd);
     arena_free(&arena);
     return good;
 }

@@ -1,5 +1,6 @@
-/* Search the slow way: every offer is held against every parameter, straight from the text of the query and the structs of the model,
- * and all matches are sorted. Shares no code with the catalogue. Also reads what the catalogue answers. */
+/* Search the slow way: every offer is held against every parameter, straight from the text of the
+ * query and the structs of the model, and all matches are sorted. Shares no code with the
+ * catalogue. Also reads what the catalogue answers. */
 #ifndef RACKRATE_TESTS_SUPPORT_SEARCH_ORACLE_H
 #define RACKRATE_TESTS_SUPPORT_SEARCH_ORACLE_H
 
@@ -15,16 +16,17 @@ struct found {
 };
 
 /* All rows that should be found, in order, in the arena. */
-size_t oracle_search(const struct market *market, const struct query_parameter *parameters, size_t count, int64_t now_us,
-                     struct arena *arena, struct found **ret_rows);
+size_t oracle_search(const struct market *market, const struct query_parameter *parameters,
+                     size_t count, int64_t now_us, struct arena *arena, struct found **ret_rows);
 
-/* All rows the catalogue finds, page by page to the end, in the arena; *ret_total is the total that every page said (pages that
- * disagree, errors and answers that are no JSON fail the test). */
-size_t catalog_search(struct catalog *catalog, const struct query_parameter *parameters, size_t count, int64_t now_us,
-                      struct arena *arena, struct found **ret_rows, size_t *ret_total);
+/* All rows the catalogue finds, page by page to the end, in the arena; *ret_total is the total that
+ * every page said (pages that disagree, errors and answers that are no JSON fail the test). */
+size_t catalog_search(struct catalog *catalog, const struct query_parameter *parameters,
+                      size_t count, int64_t now_us, struct arena *arena, struct found **ret_rows,
+                      size_t *ret_total);
 
 /* Compares the two; false with a test failure naming the query. */
-bool oracle_agrees(struct catalog *catalog, const struct market *market, const struct query_parameter *parameters,
-                   size_t count, int64_t now_us);
+bool oracle_agrees(struct catalog *catalog, const struct market *market,
+                   const struct query_parameter *parameters, size_t count, int64_t now_us);
 
 #endif
