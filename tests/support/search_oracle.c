@@ -6,14 +6,37 @@
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
-#include <criterion/criterion.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define HOUR_US INT64_C(3600000000)
+
+static void complain_unless(bool good, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void complain_unless(bool good, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (!good) {
+        vfprintf(stderr, format, arguments);
+        fputc('\n', stderr);
+    }
+    va_end(arguments);
+}
+
+/* As complain_unless, and aborts, which fails a test. */
+#define must(good, ...)                                                                            \
+    do {                                                                                           \
+        bool good_ = (good);                                                                       \
+        complain_unless(good_, __VA_ARGS__);                                                       \
+        if (!good_)                                                                                \
+            abort();                                                                               \
+    } while (0)
 
 /* Whether some item of a comma list makes the test true. */
 #define ANY_ITEM(list, item, test)                                                                 \
@@ -29,7 +52,7 @@
 static int64_t number(const char *text, unsigned decimals)
 {
     int64_t value;
-    cr_assert(decimal_parse(text, strlen(text), decimals, false, &value) == DECIMAL_OK, "%s", text);
+    must(decimal_parse(text, strlen(text), decimals, false, &value) == DECIMAL_OK, "%s", text);
     return value;
 }
 
@@ -261,7 +284,8 @@ static struct found row_of(const json_t *offer)
     snprintf(row.id, sizeof(row.id), "%s", json_string_value(json_object_get(offer, "id")));
     row.per_gpu_hour_microusd =
         llround(json_number_value(json_object_get(price, "price_per_gpu_hour")) * 1e6);
-    cr_assert(billing_parse(json_string_value(json_object_get(price, "billing")), &row.billing));
+    must(billing_parse(json_string_value(json_object_get(price, "billing")), &row.billing),
+         "a billing");
     row.term_months = (int32_t)json_integer_value(json_object_get(price, "term_months"));
     row.stale = json_is_true(json_object_get(offer, "stale"));
     return row;
@@ -279,13 +303,13 @@ static json_t *page(struct catalog *catalog, const struct query_parameter *param
     json_error_t error;
     struct snapshot *snapshot = catalog_acquire(catalog);
     size_t error_count = query_parse(parameters, count, snapshot, &arena, &query, &errors);
-    cr_assert(error_count == 0, "%s: %s", market_query_text(&arena, parameters, count),
-              errors[0].message);
+    must(error_count == 0, "%s: %s", market_query_text(&arena, parameters, count),
+         errors[0].message);
     query_answer(snapshot, query, now_us, &arena, &out, &cursor);
     snapshot_release(snapshot);
     json_t *answer = json_loadb(out.data, out.length, JSON_REJECT_DUPLICATES, &error);
-    cr_assert(answer != NULL, "%s at %d: %.80s", error.text, error.position,
-              error.position > 40 ? out.data + error.position - 40 : out.data);
+    must(answer != NULL, "%s at %d: %.80s", error.text, error.position,
+         error.position > 40 ? out.data + error.position - 40 : out.data);
     buf_free(&out);
     arena_free(&arena);
     return answer;
@@ -305,7 +329,7 @@ size_t catalog_search(struct catalog *catalog, const struct query_parameter *par
         json_t *answer = page(catalog, with_cursor, count + (cursor != NULL), now_us);
         const json_t *data = json_object_get(answer, "data"), *offer;
         size_t total = (size_t)json_integer_value(json_object_get(answer, "total")), index;
-        cr_assert(cursor == NULL || total == *ret_total, "pages disagree on the total");
+        must(cursor == NULL || total == *ret_total, "pages disagree on the total");
         *ret_total = total;
         json_array_foreach(data, index, offer)
         {
@@ -334,8 +358,8 @@ bool oracle_agrees(struct catalog *catalog, const struct market *market,
     size_t found = catalog_search(catalog, parameters, count, now_us, &arena, &got, &total),
            row = 0;
     const char *text = market_query_text(&arena, parameters, count);
-    cr_expect(total == wanted && found == wanted, "%s: total %zu, %zu rows, want %zu", text, total,
-              found, wanted);
+    complain_unless(total == wanted && found == wanted, "%s: total %zu, %zu rows, want %zu", text,
+                    total, found, wanted);
     while (row < wanted && row < found && strcmp(want[row].id, got[row].id) == 0 &&
            want[row].per_gpu_hour_microusd == got[row].per_gpu_hour_microusd &&
            want[row].billing == got[row].billing && want[row].term_months == got[row].term_months &&
@@ -343,9 +367,9 @@ bool oracle_agrees(struct catalog *catalog, const struct market *market,
         row++;
     bool good = total == wanted && found == wanted && row == wanted;
     if (row < wanted && row < found)
-        cr_expect(row == wanted, "%s: row %zu is %s at %lld, want %s at %lld", text, row,
-                  got[row].id, (long long)got[row].per_gpu_hour_microusd, want[row].id,
-                  (long long)want[row].per_gpu_hour_microusd);
+        complain_unless(row == wanted, "%s: row %zu is %s at %lld, want %s at %lld", text, row,
+                        got[row].id, (long long)got[row].per_gpu_hour_microusd, want[row].id,
+                        (long long)want[row].per_gpu_hour_microusd);
     arena_free(&arena);
     return good;
 }

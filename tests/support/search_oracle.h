@@ -25,7 +25,8 @@ size_t catalog_search(struct catalog *catalog, const struct query_parameter *par
                       size_t count, int64_t now_us, struct arena *arena, struct found **ret_rows,
                       size_t *ret_total);
 
-/* Compares the two; false with a test failure naming the query. */
+/* Compares the two; false where they differ, with the query and the first difference on standard
+ * error. */
 bool oracle_agrees(struct catalog *catalog, const struct market *market,
                    const struct query_parameter *parameters, size_t count, int64_t now_us);
 
