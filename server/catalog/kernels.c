@@ -11,20 +11,27 @@
 #define HOT
 #endif
 
+/* Eight bits to eight bytes of 0 or 1. */
+static inline uint64_t spread(uint8_t bits)
+{
+    uint64_t bytes = (bits * UINT64_C(0x0101010101010101)) & UINT64_C(0x8040201008040201);
+    return ((bytes + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7) & UINT64_C(0x0101010101010101);
+}
+
 HOT void kernel_load(uint8_t *mask, const uint64_t *words, size_t first, size_t count)
 {
+    size_t padded = (count + 7) / 8 * 8;
     if (words == NULL) {
         memset(mask, 1, count);
-        return;
+    } else {
+        /* Little-endian words: byte i holds rows 8i … 8i + 7. */
+        const uint8_t *bytes = (const uint8_t *)words + first / 8;
+        for (size_t i = 0; i < padded / 8; i++) {
+            uint64_t group = spread(bytes[i]);
+            memcpy(mask + 8 * i, &group, sizeof(group));
+        }
     }
-    const uint8_t *bytes =
-        (const uint8_t *)words + first / 8; /* little-endian words: byte i holds rows 8i … 8i + 7 */
-    for (size_t i = 0; i < count; i += 8) {
-        uint64_t spread =
-            (bytes[i / 8] * UINT64_C(0x0101010101010101)) & UINT64_C(0x8040201008040201);
-        spread = ((spread + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7) & UINT64_C(0x0101010101010101);
-        memcpy(mask + i, &spread, count - i < 8 ? count - i : 8);
-    }
+    memset(mask + count, 0, padded - count);
 }
 
 HOT void kernel_any_bit(uint8_t *restrict mask, const uint8_t *restrict column, size_t count,
@@ -91,24 +98,10 @@ void kernel_fresh(uint8_t *restrict mask, const int64_t *restrict own_us,
         mask[i] = (uint8_t)(mask[i] & ((sample[i] != 0) | (own_us[i] >= cutoff_us[provider[i]])));
 }
 
-HOT void kernel_keys32(int64_t *restrict keys, const int32_t *restrict column, size_t count,
-                       int reversed)
+HOT void kernel_min32(int32_t *restrict values, const int32_t *restrict column, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        int64_t value = column[i];
-        int64_t key = reversed ? -value : value;
-        keys[i] = value < 0 ? INT64_MAX : key;
-    }
-}
-
-HOT void kernel_keys64(int64_t *restrict keys, const int64_t *restrict column, size_t count,
-                       int reversed)
-{
-    for (size_t i = 0; i < count; i++) {
-        int64_t value = column[i];
-        int64_t key = reversed ? -value : value;
-        keys[i] = value < 0 ? INT64_MAX : key;
-    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = column[i] < values[i] ? column[i] : values[i];
 }
 
 HOT size_t kernel_count(const uint8_t *mask, size_t count)

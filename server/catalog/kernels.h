@@ -16,8 +16,8 @@ struct rank_run {
     uint16_t last;
 };
 
-/* Sets mask[0 … count) to the bits `first` … of the bitmap, one byte each; all ones where `words`
- * is NULL. `first` is a multiple of 8. */
+/* Sets mask[0 … count), and zeroes it up to the next multiple of 8, to the bits `first` … of the
+ * bitmap, one byte each; all ones where `words` is NULL. `first` is a multiple of 8. */
 void kernel_load(uint8_t *mask, const uint64_t *words, size_t first, size_t count);
 
 /* Keeps rows with any of `bits` in their byte. */
@@ -42,10 +42,8 @@ void kernel_in_list32(uint8_t *mask, const int32_t *column, size_t count, const 
 void kernel_fresh(uint8_t *mask, const int64_t *own_us, const uint8_t *sample,
                   const uint16_t *provider, const int64_t *cutoff_us, size_t count);
 
-/* Sort keys of a column that sort ascending in the wanted direction: -value where reversed,
- * INT64_MAX for unknown (negative). */
-void kernel_keys32(int64_t *keys, const int32_t *column, size_t count, int reversed);
-void kernel_keys64(int64_t *keys, const int64_t *column, size_t count, int reversed);
+/* The lesser of each pair. */
+void kernel_min32(int32_t *values, const int32_t *column, size_t count);
 
 /* How many bytes are 1. */
 size_t kernel_count(const uint8_t *mask, size_t count);

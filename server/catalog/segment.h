@@ -41,11 +41,9 @@ struct row_text {
 #define SEGMENT_ROW_COLUMNS(X)                                                                     \
     X(uint16_t, gpu_rank)                                                                          \
     X(uint16_t, place_rank)                                                                        \
-    X(uint16_t, provider)        /* slot in the snapshot's table */                                \
-    X(uint16_t, cheapest_term)   /* term_months of the cheapest price */                           \
-    X(uint8_t, cheapest_billing) /* its billing's bit */                                           \
-    X(uint8_t, billing_bits)     /* of all its prices */                                           \
-    X(uint8_t, has_more_prices)  /* 1: more than one */                                            \
+    X(uint16_t, provider)       /* slot in the snapshot's table */                                 \
+    X(uint8_t, billing_bits)    /* of all its prices */                                            \
+    X(uint8_t, has_more_prices) /* 1: more than one */                                             \
     X(uint8_t, fabric_bit)                                                                         \
     X(uint8_t, interconnect_bit)                                                                   \
     X(uint8_t, availability_bit)                                                                   \
@@ -57,6 +55,10 @@ struct row_text {
     X(int32_t, storage_gb_milli)                                                                   \
     X(int32_t, fabric_gbps_milli)                                                                  \
     X(int32_t, lead_time_days)                                                                     \
+    X(int32_t, cheapest_cut) /* cheapest price, see price_cut */                                   \
+    X(int32_t, on_demand_cut)                                                                      \
+    X(int32_t, spot_cut)                                                                           \
+    X(int32_t, reserved_cut)                                                                       \
     X(uint32_t, gpu_name)    /* index into gpu_names */                                            \
     X(uint32_t, region_name) /* index into region_names */                                         \
     X(int64_t, total_vram_gb_milli)                                                                \
@@ -67,6 +69,15 @@ struct row_text {
     X(struct offer_key, id)                                                                        \
     X(struct row_hash, hash)                                                                       \
     X(struct row_text, text)
+
+/* Prices in columns half as wide: exact below PRICE_CUT_DEAR (2,147 USD), PRICE_CUT_DEAR for all
+ * above, PRICE_CUT_NONE where there is no such price. */
+#define PRICE_CUT_DEAR (INT32_MAX - 1)
+#define PRICE_CUT_NONE INT32_MAX
+static inline int32_t price_cut(int64_t microusd)
+{
+    return microusd < PRICE_CUT_DEAR ? (int32_t)microusd : PRICE_CUT_DEAR;
+}
 
 /* Prices of row r are entries entry_start[r] … entry_start[r + 1], cheapest first (then by
  * identity). */

@@ -67,6 +67,18 @@ static void order_prices(const struct offer *offer, size_t *order)
     }
 }
 
+/* Cheapest price of each billing, cut: backwards, so that the cheapest stands in the end. */
+static void write_cuts(struct segment *segment, uint32_t row)
+{
+    int32_t cuts[BILLING_COUNT] = {PRICE_CUT_NONE, PRICE_CUT_NONE, PRICE_CUT_NONE};
+    for (uint32_t i = segment->entry_start[row + 1]; i-- > segment->entry_start[row];)
+        cuts[__builtin_ctz(segment->entry_billing[i])] = price_cut(segment->entry_microusd[i]);
+    segment->cheapest_cut[row] = price_cut(segment->entry_microusd[segment->entry_start[row]]);
+    segment->on_demand_cut[row] = cuts[BILLING_ON_DEMAND];
+    segment->spot_cut[row] = cuts[BILLING_SPOT];
+    segment->reserved_cut[row] = cuts[BILLING_RESERVED];
+}
+
 static void write_prices(struct segment *segment, uint32_t row, const struct offer *offer,
                          const struct fragment_price *texts)
 {
@@ -85,10 +97,9 @@ static void write_prices(struct segment *segment, uint32_t row, const struct off
     }
     segment->entry_start[row + 1] = start + (uint32_t)offer->price_count;
     segment->cheapest_microusd[row] = segment->entry_microusd[start];
-    segment->cheapest_billing[row] = segment->entry_billing[start];
-    segment->cheapest_term[row] = segment->entry_term[start];
     segment->billing_bits[row] = bits;
     segment->has_more_prices[row] = offer->price_count > 1;
+    write_cuts(segment, row);
 }
 
 static void write_row(struct build *build, uint32_t row, const struct segment_input *input)
