@@ -1,7 +1,8 @@
-/* Rackrate's own CSV: one price a row, rows with the same external_id are one offer. Each group of
- * rows becomes the JSON shape, so that one set of rules decides what is valid. */
+/* Rackrate's own CSV: one price a row, rows with the same external_id are one offer, wherever they
+ * stand. Rows are held as slices and sorted; each group becomes the JSON shape, so that one set of
+ * rules decides what is valid. */
+#include "server/inventory/csv_columns.h"
 #include "server/inventory/csv_table.h"
-#include "server/inventory/decoders.h"
 #include "server/inventory/offer_json.h"
 
 #include "server/base/decimal.h"
@@ -10,138 +11,186 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a column goes: `object` "" is the offer, "prices" its price. Numbers are checked as plain
- * decimals first. */
-static const struct column {
-    const char *name;
-    const char *object;
-    const char *member;
-    bool number;
-} columns[] = {
-    {"external_id", "", "external_id", false},
-    {"gpu", "", "gpu", false},
-    {"gpu_count", "", "gpu_count", true},
-    {"vram_gb", "", "vram_gb", true},
-    {"vcpus", "node", "vcpus", true},
-    {"memory_gib", "node", "memory_gib", true},
-    {"storage_gb", "node", "storage_gb", true},
-    {"interconnect", "", "interconnect", false},
-    {"fabric", "", "fabric", false},
-    {"fabric_gbps", "", "fabric_gbps", true},
-    {"region", "", "region", false},
-    {"zone", "", "zone", false},
-    {"status", "availability", "status", false},
-    {"gpus_available", "availability", "gpus_available", true},
-    {"lead_time_days", "availability", "lead_time_days", true},
-    {"billing", "prices", "billing", false},
-    {"term_months", "prices", "term_months", true},
-    {"plan", "prices", "plan", false},
-    {"price_per_gpu_hour", "prices", "price_per_gpu_hour", true},
-    {"price_per_node_hour", "prices", "price_per_node_hour", true},
-    {"min_gpus", "prices", "min_gpus", true},
-    {"max_gpus", "prices", "max_gpus", true},
-    {"upfront_percent", "prices", "upfront_percent", true},
-    {"currency", "prices", "currency", false},
-    {"order_url", "", "order_url", false},
-    {"source_url", "", "source_url", false},
-    {"attribution", "", "attribution", false},
-    {"observed_at", "", "observed_at", false},
-};
-#define COLUMN_COUNT (sizeof(columns) / sizeof(columns[0]))
-
 struct held_row {
-    const char *cells[COLUMN_COUNT]; /* NULL where empty or no such column */
-    int64_t number;
+    struct csv_slice slice;
+    const char *external_id; /* NULL where empty */
 };
 
 struct reading {
     struct decoding *decoding;
+    struct csv_table table;
     int map[CSV_COLUMNS_MAX]; /* of the file's columns */
     size_t width;
     struct held_row *rows;
     size_t count, capacity;
-    enum decode_status status;
 };
 
-static bool take_header(struct reading *reading, const struct csv_row *row)
+static enum decode_status fail_row(struct decoding *decoding, const struct csv_slice *slice,
+                                   const char *problem)
 {
-    const char *names[COLUMN_COUNT];
-    bool seen[COLUMN_COUNT] = {false};
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        names[i] = columns[i].name;
-    reading->width = row->count;
-    for (size_t c = 0; c < row->count; c++) {
-        int found = -1;
-        for (size_t i = 0; i < COLUMN_COUNT && found < 0; i++) {
-            if (strcmp(row->cells[c], names[i]) == 0)
-                found = (int)i;
-        }
-        if (found < 0) {
-            const char *near = nearest_name(row->cells[c], names, COLUMN_COUNT);
-            decoding_fail(reading->decoding, 1,
-                          near == NULL ? "No column is called \"%.80s\"."
-                                       : "No column is called \"%.80s\"; did you mean %s?",
-                          row->cells[c], near);
-            return false;
-        }
-        if (seen[found]) {
-            decoding_fail(reading->decoding, 1, "The column %s stands twice in the header.",
-                          names[found]);
-            return false;
-        }
-        seen[found] = true;
-        reading->map[c] = found;
-    }
-    if (!seen[0] || !seen[1] || !seen[2]) {
-        decoding_fail(reading->decoding, 1, "The header needs external_id, gpu and gpu_count.");
-        return false;
-    }
-    return true;
+    decoding_fail(decoding, slice->number, "Row %lld: %s", (long long)slice->number, problem);
+    return DECODE_MALFORMED;
 }
 
-static bool take_row(void *closure, const struct csv_row *row)
+static bool map_column(struct reading *reading, const char *name, size_t index, bool *seen)
 {
-    struct reading *reading = closure;
+    const char *names[CSV_COLUMN_COUNT];
+    for (size_t i = 0; i < CSV_COLUMN_COUNT; i++) {
+        names[i] = csv_columns[i].name;
+        if (strcmp(name, names[i]) != 0)
+            continue;
+        if (seen[i])
+            decoding_fail(reading->decoding, 1, "The column %s stands twice in the header.", name);
+        reading->map[index] = (int)i;
+        return !seen[i] && (seen[i] = true);
+    }
+    const char *near = nearest_name(name, names, CSV_COLUMN_COUNT);
+    if (near == NULL)
+        decoding_fail(reading->decoding, 1, "No column is called \"%.80s\".", name);
+    else
+        decoding_fail(reading->decoding, 1, "No column is called \"%.80s\"; did you mean %s?", name,
+                      near);
+    return false;
+}
+
+static enum decode_status read_header(struct reading *reading)
+{
     struct decoding *decoding = reading->decoding;
-    if (row->number == 1) {
-        if (take_header(reading, row))
-            return true;
-        reading->status = DECODE_MALFORMED;
-        return false;
+    struct csv_slice slice;
+    struct csv_row row;
+    bool seen[CSV_COLUMN_COUNT] = {false};
+    enum csv_step step = csv_table_next(&reading->table, &slice);
+    if (step != CSV_STEP_ROW) {
+        decoding_fail(decoding, 1,
+                      step == CSV_STEP_END
+                          ? "The body is empty; a CSV inventory starts with a header."
+                          : "The header has no end: a quote may be open.");
+        return DECODE_MALFORMED;
     }
-    if (row->count == 1 && row->lengths[0] == 0)
-        return true; /* an empty line */
-    if (!decoding_count_row(decoding, 0)) {
-        reading->status = DECODE_TOO_LARGE;
-        return false;
+    const char *problem = csv_table_cells(&reading->table, &slice, &decoding->scratch, &row);
+    if (problem != NULL)
+        return fail_row(decoding, &slice, problem);
+    reading->width = row.count;
+    for (size_t c = 0; c < row.count; c++) {
+        if (!map_column(reading, row.cells[c], c, seen))
+            return DECODE_MALFORMED;
     }
-    if (row->count != reading->width) {
-        decoding_fail(decoding, row->number, "Row %lld has %zu fields, the header has %zu.",
-                      (long long)row->number, row->count, reading->width);
-        reading->status = DECODE_MALFORMED;
-        return false;
+    if (!seen[CSV_COLUMN_EXTERNAL_ID] || !seen[CSV_COLUMN_GPU] || !seen[CSV_COLUMN_GPU_COUNT]) {
+        decoding_fail(decoding, 1, "The header needs external_id, gpu and gpu_count.");
+        return DECODE_MALFORMED;
+    }
+    return DECODE_OK;
+}
+
+/* The cells of a row by column, NULL where empty; apostrophes against formulas are taken off. */
+static const char *spread(struct reading *reading, const struct csv_slice *slice,
+                          const char *cells[CSV_COLUMN_COUNT], size_t *ret_count)
+{
+    struct csv_row row;
+    memset(cells, 0, CSV_COLUMN_COUNT * sizeof(*cells));
+    const char *problem =
+        csv_table_cells(&reading->table, slice, &reading->decoding->scratch, &row);
+    *ret_count = row.count;
+    for (size_t c = 0; c < row.count && c < reading->width && problem == NULL; c++) {
+        const char *cell = row.cells[c];
+        if (*cell == '\'' && csv_text_looks_like_formula(cell))
+            cell++;
+        if (*cell != '\0')
+            cells[reading->map[c]] = cell;
+    }
+    return problem;
+}
+
+static bool is_elsewhere(const struct decode_options *options, const char *provider)
+{
+    return options->others_pass && provider != NULL &&
+           strcmp(provider, options->provider_slug) != 0;
+}
+
+/* Holds a row, or refuses it where it has too few or too many fields. */
+static enum decode_status hold_row(struct reading *reading, const struct csv_slice *slice)
+{
+    struct decoding *decoding = reading->decoding;
+    const char *cells[CSV_COLUMN_COUNT];
+    size_t count;
+    if (!decoding_count_row(decoding, (size_t)(slice->bytes - decoding->bytes)))
+        return DECODE_TOO_LARGE;
+    const char *problem = spread(reading, slice, cells, &count);
+    if (problem != NULL)
+        return fail_row(decoding, slice, problem);
+    if (count != reading->width && !slice->ended) {
+        decoding_fail(decoding, slice->number,
+                      "Row %lld, the last, has %zu fields, the header has %zu; the body may be cut "
+                      "short.",
+                      (long long)slice->number, count, reading->width);
+        return DECODE_MALFORMED;
+    }
+    if (is_elsewhere(decoding->options, cells[CSV_COLUMN_PROVIDER])) {
+        decoding->upload->rows_read--;
+        return DECODE_OK;
+    }
+    const char *id = cells[CSV_COLUMN_EXTERNAL_ID];
+    id = id == NULL ? NULL : arena_strdup(decoding->arena, id);
+    if (count != reading->width) {
+        struct row row;
+        row_begin(&row, decoding, slice->number, "");
+        row.external_id = id;
+        row_error(&row, "", "wrong_field_count", "The row has %zu fields, the header has %zu.",
+                  count, reading->width);
+        decoding->upload->rejected++;
+        return DECODE_OK;
+    }
+    if (!slice->ended) {
+        struct row row;
+        row_begin(&row, decoding, slice->number, "");
+        row.external_id = id;
+        row_warning(&row, "", "no_line_end",
+                    "The last row has no line end; if the body was cut short, so is its last "
+                    "field.");
     }
     if (reading->count == reading->capacity) {
         reading->capacity = reading->capacity == 0 ? 256 : reading->capacity * 2;
         reading->rows = xrealloc(reading->rows, reading->capacity * sizeof(*reading->rows));
     }
-    struct held_row *held = &reading->rows[reading->count++];
-    *held = (struct held_row){.number = row->number};
-    for (size_t c = 0; c < row->count; c++) {
-        if (row->lengths[c] > 0)
-            held->cells[reading->map[c]] =
-                arena_strndup(decoding->arena, row->cells[c], row->lengths[c]);
+    reading->rows[reading->count++] = (struct held_row){*slice, id};
+    return DECODE_OK;
+}
+
+static enum decode_status hold_rows(struct reading *reading)
+{
+    struct decoding *decoding = reading->decoding;
+    struct csv_slice slice;
+    for (;;) {
+        enum decode_status status;
+        arena_reset(&decoding->scratch);
+        switch (csv_table_next(&reading->table, &slice)) {
+        case CSV_STEP_ROW:
+            status = hold_row(reading, &slice);
+            if (status != DECODE_OK)
+                return status;
+            break;
+        case CSV_STEP_END:
+            return DECODE_OK;
+        case CSV_STEP_TOO_LONG:
+            decoding_fail(decoding, slice.number,
+                          "Row %lld is longer than 64 KiB; a quote may have no end.",
+                          (long long)slice.number);
+            return DECODE_TOO_LARGE;
+        case CSV_STEP_OPEN_QUOTE:
+            return fail_row(decoding, &slice, "the body ends inside quotes; it may be cut short.");
+        }
     }
-    return true;
 }
 
 static int compare_rows(const void *a, const void *b)
 {
     const struct held_row *left = a, *right = b;
-    const char *x = left->cells[0] == NULL ? "" : left->cells[0],
-               *y = right->cells[0] == NULL ? "" : right->cells[0];
+    const char *x = left->external_id == NULL ? "" : left->external_id,
+               *y = right->external_id == NULL ? "" : right->external_id;
     int order = strcmp(x, y);
-    return order != 0 ? order : (left->number > right->number) - (left->number < right->number);
+    return order != 0 ? order
+                      : (left->slice.number > right->slice.number) -
+                            (left->slice.number < right->slice.number);
 }
 
 static struct json_value *add_member(struct arena *arena, struct json_value *object,
@@ -161,107 +210,139 @@ static struct json_value *add_member(struct arena *arena, struct json_value *obj
 }
 
 /* A cell that should be a number: plain decimals only; a decimal comma is named as such. */
-static bool check_number(struct row *row, const struct column *column, const char *cell)
+static bool check_number(struct row *row, const char *name, const char *cell)
 {
     int64_t value;
     enum decimal_status status = decimal_parse(cell, strlen(cell), 6, false, &value);
     if (status != DECIMAL_MALFORMED)
         return true; /* ranges and precision are the offer's business */
     if (strchr(cell, ',') != NULL)
-        row_error(row, column->name, "decimal_comma",
-                  "%s is written with a decimal comma (%.40s); use a point.", column->name, cell);
+        row_error(row, name, "decimal_comma",
+                  "%s is written with a decimal comma (%.40s); use a point.", name, cell);
     else
-        row_error(row, column->name, "not_a_number",
-                  "%s must be a plain decimal number, not %.40s.", column->name, cell);
+        row_error(row, name, "not_a_number", "%s must be a plain decimal number, not %.40s.", name,
+                  cell);
     return false;
 }
 
-/* The rows of one offer, as the JSON shape. False where a cell is no number or two rows disagree.
- */
-static bool build(struct decoding *decoding, const struct held_row *rows, size_t count,
+/* An offer out of its rows. */
+struct building {
+    struct row row; /* of the row in hand */
+    struct json_value *offer, *node, *availability, *price;
+    const char *said[CSV_COLUMN_COUNT]; /* of the offer, by an earlier row */
+    int64_t said_in[CSV_COLUMN_COUNT];
+};
+
+static struct json_value *target_of(struct building *building, const struct csv_column *column)
+{
+    struct arena *arena = &building->row.decoding->scratch;
+    struct json_value **object;
+    if (*column->object == '\0')
+        return building->offer;
+    if (strcmp(column->object, "prices") == 0)
+        return building->price;
+    object = strcmp(column->object, "node") == 0 ? &building->node : &building->availability;
+    if (*object == NULL)
+        *object = add_member(arena, building->offer, column->object, JSON_TYPE_OBJECT, NULL);
+    return *object;
+}
+
+/* A cell into the shape. What a later row says of the offer must not differ from an earlier one. */
+static void build_cell(struct building *building, size_t index, const char *cell)
+{
+    const struct csv_column *column = &csv_columns[index];
+    if (strcmp(column->object, "prices") != 0) {
+        if (building->said[index] != NULL) {
+            if (strcmp(cell, building->said[index]) != 0)
+                row_error(&building->row, column->name, "rows_disagree",
+                          "Rows of one offer must agree on %s; row %lld says otherwise.",
+                          column->name, (long long)building->said_in[index]);
+            return;
+        }
+        building->said[index] = cell;
+        building->said_in[index] = building->row.number;
+    }
+    if (column->number && !check_number(&building->row, column->name, cell))
+        return;
+    add_member(&building->row.decoding->scratch, target_of(building, column), column->name,
+               column->number ? JSON_TYPE_NUMBER : JSON_TYPE_STRING, cell);
+}
+
+/* The rows of one offer, as the JSON shape. */
+static void build(struct reading *reading, const struct held_row *rows, size_t count,
                   struct json_value *offer)
 {
-    struct arena *arena = decoding->arena;
-    struct json_value *node = NULL, *availability = NULL;
-    struct json_value *prices = add_member(arena, offer, "prices", JSON_TYPE_ARRAY, NULL);
-    bool good = true;
+    struct decoding *decoding = reading->decoding;
+    struct building building = {.offer = offer};
+    struct json_value *prices =
+        add_member(&decoding->scratch, offer, "prices", JSON_TYPE_ARRAY, NULL);
     for (size_t r = 0; r < count; r++) {
-        struct row row;
-        row_begin(&row, arena, decoding->upload, decoding->options, rows[r].number, "");
-        row.external_id = rows[r].cells[0];
-        struct json_value *price = add_member(arena, prices, NULL, JSON_TYPE_OBJECT, NULL);
-        for (size_t c = 0; c < COLUMN_COUNT; c++) {
-            const struct column *column = &columns[c];
-            const char *cell = rows[r].cells[c], *first = rows[0].cells[c];
-            bool of_price = strcmp(column->object, "prices") == 0;
-            if (!of_price && r > 0) {
-                if ((cell == NULL) != (first == NULL) ||
-                    (cell != NULL && strcmp(cell, first) != 0)) {
-                    row_error(&row, column->name, "rows_disagree",
-                              "Rows of one offer must agree on %s; row %lld says otherwise.",
-                              column->name, (long long)rows[0].number);
-                    good = false;
-                }
-                continue;
-            }
-            if (cell == NULL)
-                continue;
-            if (column->number && !check_number(&row, column, cell)) {
-                good = false;
-                continue;
-            }
-            struct json_value *target = offer;
-            if (of_price)
-                target = price;
-            else if (strcmp(column->object, "node") == 0)
-                target = node != NULL
-                             ? node
-                             : (node = add_member(arena, offer, "node", JSON_TYPE_OBJECT, NULL));
-            else if (strcmp(column->object, "availability") == 0)
-                target = availability != NULL
-                             ? availability
-                             : (availability = add_member(arena, offer, "availability",
-                                                          JSON_TYPE_OBJECT, NULL));
-            add_member(arena, target, column->member,
-                       column->number ? JSON_TYPE_NUMBER : JSON_TYPE_STRING, cell);
+        const char *cells[CSV_COLUMN_COUNT];
+        size_t fields;
+        row_begin(&building.row, decoding, rows[r].slice.number, "");
+        building.row.external_id = rows[r].external_id;
+        spread(reading, &rows[r].slice, cells, &fields);
+        building.price = add_member(&decoding->scratch, prices, NULL, JSON_TYPE_OBJECT, NULL);
+        for (size_t c = 0; c < CSV_COLUMN_COUNT; c++) {
+            if (cells[c] != NULL)
+                build_cell(&building, c, cells[c]);
         }
     }
-    return good;
+}
+
+static void take_group(struct reading *reading, const struct held_row *rows, size_t count)
+{
+    struct decoding *decoding = reading->decoding;
+    struct json_value shape = {.type = JSON_TYPE_OBJECT};
+    struct offer offer;
+    struct row row;
+    arena_reset(&decoding->scratch);
+    row_begin(&row, decoding, rows[0].slice.number, "");
+    row.external_id = rows[0].external_id;
+    if (count > OFFER_PRICES_MAX) {
+        row_error(&row, "", "out_of_range", "An offer may have %d prices, one a row; this has %zu.",
+                  OFFER_PRICES_MAX, count);
+        decoding->upload->rejected++;
+        return;
+    }
+    int64_t *numbers = arena_alloc(&decoding->scratch, count * sizeof(*numbers));
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = rows[i].slice.number;
+    row.price_rows = numbers;
+    build(reading, rows, count, &shape);
+    if (!row_failed(&row) && offer_from_json(&row, &shape, &offer))
+        decoding_add(decoding, row.number, &offer);
+    else
+        decoding->upload->rejected++;
+}
+
+static void take_groups(struct reading *reading)
+{
+    struct held_row *rows = reading->rows;
+    if (reading->count > 1)
+        qsort(rows, reading->count, sizeof(*rows), compare_rows);
+    decoding_reserve(reading->decoding, reading->count);
+    for (size_t i = 0; i < reading->count;) {
+        size_t next = i + 1;
+        while (next < reading->count && rows[i].external_id != NULL &&
+               rows[next].external_id != NULL &&
+               strcmp(rows[i].external_id, rows[next].external_id) == 0)
+            next++;
+        take_group(reading, &rows[i], next - i);
+        i = next;
+    }
 }
 
 enum decode_status decode_csv(struct decoding *decoding)
 {
     struct reading reading = {.decoding = decoding};
-    int64_t line;
-    const char *problem =
-        csv_table_read(decoding->bytes, decoding->length, take_row, &reading, &line);
-    if (problem != NULL) {
-        decoding_fail(decoding, line, "Row %lld: %s", (long long)line, problem);
-        reading.status = DECODE_MALFORMED;
-    } else if (reading.width == 0 && reading.status == DECODE_OK) {
-        decoding_fail(decoding, 1, "The body is empty; a CSV inventory starts with a header.");
-        reading.status = DECODE_MALFORMED;
-    }
-    if (reading.status == DECODE_OK && reading.count > 1)
-        qsort(reading.rows, reading.count, sizeof(*reading.rows), compare_rows);
-    for (size_t i = 0; reading.status == DECODE_OK && i < reading.count;) {
-        size_t next = i + 1;
-        while (next < reading.count && reading.rows[i].cells[0] != NULL &&
-               reading.rows[next].cells[0] != NULL &&
-               strcmp(reading.rows[i].cells[0], reading.rows[next].cells[0]) == 0)
-            next++;
-        struct json_value shape = {.type = JSON_TYPE_OBJECT};
-        struct offer offer;
-        struct row row;
-        bool good = build(decoding, &reading.rows[i], next - i, &shape);
-        row_begin(&row, decoding->arena, decoding->upload, decoding->options,
-                  reading.rows[i].number, "");
-        if (good && offer_from_json(&row, &shape, &offer))
-            decoding_add(decoding, &row, &offer);
-        else
-            decoding->upload->rejected++;
-        i = next;
-    }
+    csv_table_open(&reading.table, decoding->bytes, decoding->length);
+    enum decode_status status = read_header(&reading);
+    if (status == DECODE_OK)
+        status = hold_rows(&reading);
+    if (status == DECODE_OK)
+        take_groups(&reading);
+    csv_table_close(&reading.table);
     free(reading.rows);
-    return reading.status;
+    return status;
 }

@@ -1,75 +1,96 @@
-/* libcsv pushes fields and row ends; a row is gathered here and handed on whole. */
+/* Quotes toggle while rows are looked for, which is exact for what the strict reader accepts: there
+ * a quote stands only around a field or doubled inside one. */
 #include "server/inventory/csv_table.h"
 
 #include "server/inventory/inventory.h"
+#include "server/inventory/text.h"
 
 #include <csv.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct gathering {
-    struct csv_row row;
-    struct arena arena;
-    size_t row_bytes;
-    bool (*take)(void *closure, const struct csv_row *row);
-    void *closure;
+    struct csv_row *row;
+    struct arena *arena;
     const char *error;
-    bool stopped;
 };
+
+void csv_table_open(struct csv_table *table, const char *bytes, size_t length)
+{
+    *table = (struct csv_table){.at = bytes, .end = bytes + length};
+    table->parser = xmalloc(sizeof(struct csv_parser));
+    csv_init(table->parser, CSV_STRICT | CSV_STRICT_FINI);
+}
+
+void csv_table_close(struct csv_table *table)
+{
+    csv_free(table->parser);
+    free(table->parser);
+    table->parser = NULL;
+}
+
+enum csv_step csv_table_next(struct csv_table *table, struct csv_slice *ret_slice)
+{
+    while (table->at < table->end) {
+        const char *begin = table->at, *c = begin;
+        const char *limit = (size_t)(table->end - begin) > UPLOAD_ROW_MAX_BYTES
+                                ? begin + UPLOAD_ROW_MAX_BYTES
+                                : table->end;
+        bool quoted = false;
+        while (c < limit && (quoted || (*c != '\n' && *c != '\r')))
+            quoted ^= *c++ == '"';
+        *ret_slice = (struct csv_slice){
+            .bytes = begin,
+            .length = (size_t)(c - begin),
+            .number = ++table->number,
+            .ended = c < table->end,
+        };
+        if (c == limit && limit < table->end)
+            return CSV_STEP_TOO_LONG;
+        if (quoted)
+            return CSV_STEP_OPEN_QUOTE;
+        table->at = c;
+        if (table->at < table->end)
+            table->at += *c == '\r' && c + 1 < table->end && c[1] == '\n' ? 2 : 1;
+        bool blank = true;
+        for (const char *b = begin; b < c && blank; b++)
+            blank = *b == ' ' || *b == '\t';
+        if (!blank)
+            return CSV_STEP_ROW;
+    }
+    return CSV_STEP_END;
+}
 
 static void take_field(void *bytes, size_t length, void *closure)
 {
     struct gathering *gathering = closure;
-    struct csv_row *row = &gathering->row;
-    if (gathering->error != NULL || gathering->stopped)
-        return;
-    gathering->row_bytes += length;
-    if (row->count == CSV_COLUMNS_MAX)
-        gathering->error = "A row has more than 64 columns.";
-    else if (gathering->row_bytes > UPLOAD_ROW_MAX_BYTES)
-        gathering->error = "A row is longer than 64 KiB.";
-    else if (length > 0 && memchr(bytes, '\0', length) != NULL)
-        gathering->error = "A field holds a NUL byte.";
+    struct csv_row *row = gathering->row;
     if (gathering->error != NULL)
         return;
-    row->cells[row->count] = arena_strndup(&gathering->arena, bytes == NULL ? "" : bytes, length);
+    if (row->count == CSV_COLUMNS_MAX)
+        gathering->error = "The row has more than 64 columns.";
+    else if (length > 0 && memchr(bytes, '\0', length) != NULL)
+        gathering->error = "A field holds a NUL byte.";
+    else if (!text_is_utf8(bytes, length))
+        gathering->error = "A field is no valid UTF-8.";
+    if (gathering->error != NULL)
+        return;
+    row->cells[row->count] = arena_strndup(gathering->arena, length == 0 ? "" : bytes, length);
     row->lengths[row->count++] = length;
 }
 
-static void take_row(int end, void *closure)
+const char *csv_table_cells(struct csv_table *table, const struct csv_slice *slice,
+                            struct arena *arena, struct csv_row *ret_row)
 {
-    struct gathering *gathering = closure;
-    (void)end;
-    gathering->row.number++;
-    if (gathering->error == NULL && !gathering->stopped && gathering->row.count > 0)
-        gathering->stopped = !gathering->take(gathering->closure, &gathering->row);
-    gathering->row.count = 0;
-    gathering->row_bytes = 0;
-    arena_reset(&gathering->arena);
-}
-
-const char *csv_table_read(const char *bytes, size_t length,
-                           bool (*take)(void *closure, const struct csv_row *row), void *closure,
-                           int64_t *ret_row)
-{
-    struct gathering gathering = {.take = take, .closure = closure};
-    struct csv_parser parser;
-    const size_t piece = 65536;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
-        return "The CSV reader could not be started.";
-    for (size_t at = 0; at < length && gathering.error == NULL && !gathering.stopped;) {
-        size_t size = length - at < piece ? length - at : piece;
-        if (csv_parse(&parser, bytes + at, size, take_field, take_row, &gathering) != size)
-            gathering.error = "A quote stands where none may be.";
-        /* A quote that never closes gathers without end in the library. */
-        else if (parser.entry_pos > UPLOAD_ROW_MAX_BYTES)
-            gathering.error = "A row is longer than 64 KiB; a quote may have no end.";
-        at += size;
+    struct gathering gathering = {.row = ret_row, .arena = arena};
+    ret_row->count = 0;
+    if (csv_parse(table->parser, slice->bytes, slice->length, take_field, NULL, &gathering) !=
+            slice->length ||
+        csv_fini(table->parser, take_field, NULL, &gathering) != 0) {
+        /* The reader keeps its state after an error; a fresh one starts the next row. */
+        csv_free(table->parser);
+        csv_init(table->parser, CSV_STRICT | CSV_STRICT_FINI);
+        return "A quote stands where none may be.";
     }
-    if (gathering.error == NULL && !gathering.stopped &&
-        csv_fini(&parser, take_field, take_row, &gathering) != 0)
-        gathering.error = "The last row ends inside quotes.";
-    csv_free(&parser);
-    arena_free(&gathering.arena);
-    *ret_row = gathering.row.number + 1;
     return gathering.error;
 }

@@ -35,6 +35,13 @@ static enum decode_status fail(struct decode_error *error, enum decode_status st
     return status;
 }
 
+static enum decode_status fail_size(struct decode_error *error, size_t max)
+{
+    snprintf(error->message, sizeof(error->message),
+             "The body is larger than the %zu bytes that are taken, once decoded.", max);
+    return DECODE_TOO_LARGE;
+}
+
 static enum decode_status inflate_gzip(const char *bytes, size_t length, struct output *out,
                                        struct decode_error *error)
 {
@@ -46,8 +53,7 @@ static enum decode_status inflate_gzip(const char *bytes, size_t length, struct 
     enum decode_status result = DECODE_OK;
     while (status != Z_STREAM_END && result == DECODE_OK) {
         if (out->length == out->capacity && !grow(out)) {
-            result =
-                fail(error, DECODE_TOO_LARGE, "The body decodes to more than is taken (256 MiB).");
+            result = fail_size(error, out->max);
             break;
         }
         size_t chunk = length - taken > UINT_MAX ? UINT_MAX : length - taken;
@@ -88,8 +94,7 @@ static enum decode_status inflate_zstd(const char *bytes, size_t length, struct 
     size_t hint = 1;
     while (result == DECODE_OK && (in.pos < in.size || hint != 0)) {
         if (out->length == out->capacity && !grow(out)) {
-            result =
-                fail(error, DECODE_TOO_LARGE, "The body decodes to more than is taken (256 MiB).");
+            result = fail_size(error, out->max);
             break;
         }
         ZSTD_outBuffer target = {out->bytes + out->length, out->capacity - out->length, 0};
@@ -118,9 +123,7 @@ enum decode_status upload_decompress(enum upload_encoding encoding, const char *
     *ret_error = (struct decode_error){0};
     switch (encoding) {
     case ENCODING_IDENTITY:
-        return length > max ? fail(ret_error, DECODE_TOO_LARGE,
-                                   "The body is larger than is taken (256 MiB).")
-                            : DECODE_OK;
+        return length > max ? fail_size(ret_error, max) : DECODE_OK;
     case ENCODING_GZIP:
         status = inflate_gzip(bytes, length, &out, ret_error);
         break;

@@ -12,14 +12,19 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* external_ids of refused rows, sorted: their stored offers are left alone. */
-static const char **refused_ids(const struct upload *upload, struct arena *arena, size_t *ret_count)
+/* external_ids of refused rows, sorted: their stored offers are left alone. *ret_unnamed tells
+ * whether a refused row has none. */
+static const char **refused_ids(const struct upload *upload, struct arena *arena, size_t *ret_count,
+                                bool *ret_unnamed)
 {
     const char **ids = arena_alloc(arena, (upload->errors.count + 1) * sizeof(*ids));
     size_t count = 0;
+    *ret_unnamed = false;
     for (size_t i = 0; i < upload->errors.count; i++) {
         if (upload->errors.items[i].external_id != NULL)
             ids[count++] = upload->errors.items[i].external_id;
+        else
+            *ret_unnamed = true;
     }
     qsort(ids, count, sizeof(*ids), compare_texts);
     *ret_count = count;
@@ -39,7 +44,8 @@ void inventory_diff(const struct upload *upload, const struct baseline *baseline
                     enum change_mode mode, struct arena *arena, struct change_set *ret_change_set)
 {
     size_t refused_count;
-    const char **refused = refused_ids(upload, arena, &refused_count);
+    bool unnamed;
+    const char **refused = refused_ids(upload, arena, &refused_count, &unnamed);
     struct change_set set = {
         .mode = mode,
         .base_version = baseline->version,
@@ -55,8 +61,9 @@ void inventory_diff(const struct upload *upload, const struct baseline *baseline
             order = offer == NULL ? -1 : strcmp(id, offer->external_id);
             if (order >= 0)
                 break;
-            bool keep = mode != CHANGE_REPLACE || bsearch(&id, refused, refused_count,
-                                                          sizeof(*refused), compare_texts) != NULL;
+            bool keep =
+                mode != CHANGE_REPLACE || unnamed ||
+                bsearch(&id, refused, refused_count, sizeof(*refused), compare_texts) != NULL;
             if (!keep) {
                 add_change(&set, CHANGE_REMOVED, id, NULL, NULL);
                 set.removed++;

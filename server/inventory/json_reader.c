@@ -1,12 +1,15 @@
 /* Recursive descent with a bound on depth. Strings without escapes are copied in one piece. */
 #include "server/inventory/json_reader.h"
 
+#include "server/inventory/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 
-#define DEPTH_MAX 16
+#define DEPTH_MAX   16
+#define MEMBERS_MAX 256 /* looking for a name twice is quadratic */
 
 void json_reader_init(struct json_reader *reader, const char *bytes, size_t length,
                       struct arena *arena)
@@ -39,7 +42,10 @@ char json_reader_peek(struct json_reader *reader)
 {
     while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4) != NULL)
         reader->at++;
-    return reader->at < reader->end ? *reader->at : '\0';
+    if (reader->at < reader->end)
+        return *reader->at;
+    reader->hit_end = true;
+    return '\0';
 }
 
 bool json_reader_expect(struct json_reader *reader, char byte)
@@ -108,21 +114,6 @@ static size_t read_escape(struct json_reader *reader, char *out)
     return (size_t)utf8proc_encode_char(unit, (utf8proc_uint8_t *)out);
 }
 
-static bool is_utf8(const char *text, size_t length)
-{
-    const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)text;
-    utf8proc_ssize_t rest = (utf8proc_ssize_t)length;
-    while (rest > 0) {
-        utf8proc_int32_t codepoint;
-        utf8proc_ssize_t used = *at < 0x80 ? 1 : utf8proc_iterate(at, rest, &codepoint);
-        if (used < 1)
-            return false;
-        at += used;
-        rest -= used;
-    }
-    return true;
-}
-
 /* A string behind its opening quote. */
 static const char *read_string(struct json_reader *reader, size_t *ret_length)
 {
@@ -137,9 +128,11 @@ static const char *read_string(struct json_reader *reader, size_t *ret_length)
             close++;
         }
     }
-    if (close >= reader->end)
+    if (close >= reader->end) {
+        reader->hit_end = true;
         return fail(reader, "a string has no end");
-    if (!is_utf8(begin, (size_t)(close - begin)))
+    }
+    if (!text_is_utf8(begin, (size_t)(close - begin)))
         return fail(reader, "a string is no valid UTF-8");
     char *text = arena_alloc(reader->arena, (size_t)(close - begin) + 1);
     size_t length = 0;
@@ -186,12 +179,14 @@ static struct json_value *read_number(struct json_reader *reader)
     if (*reader->at == '-')
         reader->at++;
     size_t whole = digits_at(reader);
+    reader->hit_end = reader->hit_end || reader->at + whole == reader->end;
     if (whole == 0 || (whole > 1 && *reader->at == '0'))
         return fail(reader, "this is no number as JSON writes them");
     reader->at += whole;
     if (reader->at < reader->end && *reader->at == '.') {
         reader->at++;
         size_t fraction = digits_at(reader);
+        reader->hit_end = reader->hit_end || reader->at + fraction == reader->end;
         if (fraction == 0)
             return fail(reader, "a number ends in a point");
         reader->at += fraction;
@@ -201,6 +196,7 @@ static struct json_value *read_number(struct json_reader *reader)
         if (reader->at < reader->end && (*reader->at == '+' || *reader->at == '-'))
             reader->at++;
         size_t exponent = digits_at(reader);
+        reader->hit_end = reader->hit_end || reader->at + exponent == reader->end;
         if (exponent == 0)
             return fail(reader, "a number's exponent has no digits");
         reader->at += exponent;
@@ -230,6 +226,7 @@ static struct json_value *read_word(struct json_reader *reader)
             return value;
         }
     }
+    reader->hit_end = reader->hit_end || reader->end - reader->at < 5; /* of "false" */
     return fail(reader, "a value is expected here");
 }
 
@@ -251,7 +248,7 @@ static struct json_value *read_items(struct json_reader *reader, enum json_type 
             size_t length;
             if (!json_reader_expect(reader, '"') || (name = read_string(reader, &length)) == NULL)
                 return fail(reader, "a member's name is expected here");
-            if (strlen(name) != length || json_member(whole, name) != NULL)
+            if (json_member(whole, name) != NULL)
                 return fail(reader, "an object has a member twice");
             if (!json_reader_expect(reader, ':'))
                 return NULL;
@@ -262,7 +259,8 @@ static struct json_value *read_items(struct json_reader *reader, enum json_type 
         item->name = name;
         *tail = item;
         tail = &item->next;
-        whole->length++;
+        if (++whole->length > MEMBERS_MAX && type == JSON_TYPE_OBJECT)
+            return fail(reader, "an object has more than 256 members");
         char next = json_reader_peek(reader);
         if (next != ',' && next != close)
             return fail(reader, "a comma or the end is expected here");

@@ -1,6 +1,7 @@
 /* A strict JSON reader that keeps numbers as they were written, so that money never passes through
- * a double. Values live in an arena. Refused: duplicate members, \u0000, bytes that are no UTF-8,
- * control bytes in strings, nesting over 16, anything RFC 8259 does not allow. Pure; any thread. */
+ * a double. Values live in an arena; the text may be given up after reading. Refused: duplicate
+ * members, \u0000, bytes that are no UTF-8, control bytes in strings, nesting over 16, objects of
+ * over 256 members, anything RFC 8259 does not allow. Pure; any thread. */
 #ifndef RACKRATE_INVENTORY_JSON_READER_H
 #define RACKRATE_INVENTORY_JSON_READER_H
 
@@ -30,6 +31,7 @@ struct json_value {
 struct json_reader {
     const char *start, *at, *end;
     struct arena *arena;
+    bool hit_end;    /* the text ended before the value did: more bytes might have made it whole */
     char error[120]; /* empty while all is well */
 };
 

@@ -25,7 +25,7 @@ static const struct json_value *present(const struct json_value *object, const c
 
 static const char *path_of(struct row *row, const char *base, const char *name)
 {
-    return arena_printf(row->arena, "%s/%s", base, name);
+    return arena_printf(&row->decoding->scratch, "%s/%s", base, name);
 }
 
 /* A number into *ret (UNKNOWN when missing). */
@@ -72,15 +72,6 @@ static void read_int32(struct row *row, const struct json_value *object, const c
     *ret = (int32_t)value;
 }
 
-static bool is_clean(const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static const char *read_text(struct row *row, const struct json_value *object, const char *base,
                              const char *name, size_t max_bytes)
 {
@@ -92,12 +83,12 @@ static const char *read_text(struct row *row, const struct json_value *object, c
         return NULL;
     }
     if (member->length == 0 || member->length > max_bytes ||
-        !is_clean(member->text, member->length)) {
+        !text_is_clean(member->text, member->length)) {
         row_error(row, path_of(row, base, name), "out_of_range",
                   "%s must be 1 to %zu bytes without control characters.", name, max_bytes);
         return NULL;
     }
-    return member->text;
+    return decoding_keep(row->decoding, member->text);
 }
 
 static const char *read_url(struct row *row, const struct json_value *object, const char *name)
@@ -159,10 +150,10 @@ static void read_quote(struct row *row, const struct json_value *value, const ch
                        int32_t gpu_count_milli, struct price *price)
 {
     int64_t per_gpu, per_node;
-    size_t errors = row->upload->errors.count;
+    size_t errors = row->decoding->upload->errors.count;
     read_number(row, value, base, "price_per_gpu_hour", &money_rule, &per_gpu);
     read_number(row, value, base, "price_per_node_hour", &money_rule, &per_node);
-    if (row->upload->errors.count > errors)
+    if (row->decoding->upload->errors.count > errors)
         return;
     if (per_gpu == UNKNOWN && per_node == UNKNOWN) {
         row_error(row, base, "missing_field",
@@ -175,7 +166,7 @@ static void read_quote(struct row *row, const struct json_value *value, const ch
         struct price node = {.quoted_per = PRICE_PER_NODE, .quoted_microusd = per_node};
         if (!price_derive(&node, gpu_count_milli) ||
             llabs(node.per_gpu_hour_microusd - per_gpu) > 1)
-            row_error(row, base, "prices_disagree",
+            row_error(row, path_of(row, base, "price_per_node_hour"), "prices_disagree",
                       "price_per_node_hour divided by gpu_count is not price_per_gpu_hour; give "
                       "one of them.");
     }
@@ -187,7 +178,7 @@ static void read_price(struct row *row, const struct json_value *value, size_t i
     static const struct number_rule term_rule = {0, 0, PRICE_TERM_MONTHS_MAX,
                                                  "from 0 to 600 months"};
     static const struct number_rule percent_rule = {3, 0, 100000, "from 0 to 100"};
-    const char *base = arena_printf(row->arena, "/prices/%zu", index);
+    const char *base = arena_printf(&row->decoding->scratch, "/prices/%zu", index);
     *price =
         (struct price){.min_gpus = UNKNOWN, .max_gpus = UNKNOWN, .upfront_percent_milli = UNKNOWN};
     if (value->type != JSON_TYPE_OBJECT) {
@@ -250,7 +241,7 @@ static struct price *read_prices(struct row *row, const struct json_value *value
                   "prices must be an array of 1 to %d prices.", OFFER_PRICES_MAX);
         return NULL;
     }
-    struct price *prices = arena_calloc(row->arena, list->length, sizeof(*prices));
+    struct price *prices = arena_calloc(row->decoding->arena, list->length, sizeof(*prices));
     for (const struct json_value *item = list->first; item != NULL; item = item->next) {
         read_price(row, item, *ret_count, gpu_count_milli, &prices[*ret_count]);
         (*ret_count)++;
@@ -269,10 +260,11 @@ static void read_schedule(struct row *row, const struct json_value *availability
                   "schedule must be an array of at most %d deliveries.", OFFER_SCHEDULE_MAX);
         return;
     }
-    struct delivery *schedule = arena_calloc(row->arena, list->length, sizeof(*schedule));
+    struct delivery *schedule = arena_calloc(row->decoding->arena, list->length, sizeof(*schedule));
     size_t count = 0;
     for (const struct json_value *item = list->first; item != NULL; item = item->next, count++) {
-        const char *base = arena_printf(row->arena, "/availability/schedule/%zu", count);
+        const char *base =
+            arena_printf(&row->decoding->scratch, "/availability/schedule/%zu", count);
         if (item->type != JSON_TYPE_OBJECT) {
             row_error(row, base, "wrong_type", "A delivery must be an object with gpus and days.");
             continue;
@@ -369,6 +361,30 @@ static void read_words(struct row *row, const struct json_value *value, struct o
     offer->attribution = read_text(row, value, "", "attribution", 300);
 }
 
+/* The row's id first of all, so that every issue can name it. */
+static const char *read_external_id(struct row *row, const struct json_value *value)
+{
+    const struct json_value *id = present(value, "external_id");
+    if (id == NULL || id->type != JSON_TYPE_STRING || id->length == 0 ||
+        id->length > OFFER_EXTERNAL_ID_MAX_BYTES || !text_is_clean(id->text, id->length)) {
+        read_text(row, value, "", "external_id", OFFER_EXTERNAL_ID_MAX_BYTES);
+        return NULL;
+    }
+    if (row->external_id == NULL)
+        row->external_id = arena_strdup(row->decoding->arena, id->text);
+    return row->external_id;
+}
+
+/* A row may say whose it is; it must be right. */
+static void check_provider(struct row *row, const struct json_value *value)
+{
+    const char *named = read_text(row, value, "", "provider", PROVIDER_SLUG_MAX);
+    const char *slug = row->decoding->options->provider_slug;
+    if (named != NULL && slug != NULL && strcmp(named, slug) != 0)
+        row_error(row, "/provider", "wrong_provider", "This is the inventory of %s, not of %s.",
+                  slug, named);
+}
+
 bool offer_from_json(struct row *row, const struct json_value *value, struct offer *ret_offer)
 {
     static const struct number_rule count_rule = {3, 1, OFFER_GPU_COUNT_MAX_MILLI,
@@ -380,14 +396,12 @@ bool offer_from_json(struct row *row, const struct json_value *value, struct off
         row_error(row, "", "wrong_type", "An offer must be an object.");
         return false;
     }
-    const struct json_value *id = json_member(value, "external_id");
-    if (id != NULL && id->type == JSON_TYPE_STRING && id->length > 0 &&
-        id->length <= OFFER_EXTERNAL_ID_MAX_BYTES)
-        row->external_id = id->text;
+    offer.external_id = read_external_id(row, value);
     CHECK_MEMBERS(row, value, "", "external_id", "gpu", "gpu_count", "vram_gb", "node",
                   "interconnect", "fabric", "fabric_gbps", "region", "zone", "availability",
-                  "prices", "extra_costs", "order_url", "source_url", "attribution", "observed_at");
-    offer.external_id = read_text(row, value, "", "external_id", OFFER_EXTERNAL_ID_MAX_BYTES);
+                  "prices", "extra_costs", "order_url", "source_url", "attribution", "observed_at",
+                  "provider");
+    check_provider(row, value);
     offer.gpu_raw = read_text(row, value, "", "gpu", OFFER_RAW_NAME_MAX_BYTES);
     int64_t count;
     read_number(row, value, "", "gpu_count", &count_rule, &count);

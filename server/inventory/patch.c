@@ -4,6 +4,9 @@
  * the patch's members. */
 #include "server/inventory/offer_json.h"
 
+#include "server/base/decimal.h"
+#include "server/base/timestamp.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -30,27 +33,30 @@ static void put(struct json_value *object, const char *name, struct json_value *
     object->length++;
 }
 
-static const char *text_of(const struct json_value *object, const char *name)
+/* A member as an identity compares it: texts as they are, numbers by value in thousandths (16 and
+ * 16.0 are one), `missing` where there is none. */
+static bool same_member(const struct json_value *a, const struct json_value *b, const char *name,
+                        const char *missing)
 {
-    const struct json_value *member = json_member(object, name);
-    return member == NULL || member->type == JSON_TYPE_NULL ? ""
-           : member->text == NULL                           ? "?"
-                                                            : member->text;
-}
-
-static const char *term_of(const struct json_value *object)
-{
-    const char *term = text_of(object, "term_months");
-    return *term == '\0' ? "0" : term;
+    const struct json_value *members[] = {json_member(a, name), json_member(b, name)};
+    const char *texts[2];
+    int64_t numbers[2];
+    bool numeric = true;
+    for (int i = 0; i < 2; i++) {
+        texts[i] = members[i] == NULL || members[i]->type == JSON_TYPE_NULL ? missing
+                   : members[i]->text == NULL                               ? "?"
+                                                                            : members[i]->text;
+        numeric = numeric && decimal_parse_json(texts[i], strlen(texts[i]), 3, false,
+                                                &numbers[i]) == DECIMAL_OK;
+    }
+    return strcmp(texts[0], texts[1]) == 0 || (numeric && numbers[0] == numbers[1]);
 }
 
 static bool same_price(const struct json_value *a, const struct json_value *b)
 {
-    return strcmp(text_of(a, "billing"), text_of(b, "billing")) == 0 &&
-           strcmp(term_of(a), term_of(b)) == 0 &&
-           strcmp(text_of(a, "min_gpus"), text_of(b, "min_gpus")) == 0 &&
-           strcmp(text_of(a, "upfront_percent"), text_of(b, "upfront_percent")) == 0 &&
-           strcmp(text_of(a, "plan"), text_of(b, "plan")) == 0;
+    return same_member(a, b, "billing", "") && same_member(a, b, "term_months", "0") &&
+           same_member(a, b, "min_gpus", "") && same_member(a, b, "upfront_percent", "") &&
+           same_member(a, b, "plan", "");
 }
 
 static bool is_null(const struct json_value *object, const char *name)
@@ -124,43 +130,73 @@ static struct json_value *merge(struct arena *arena, const struct json_value *ta
     return result;
 }
 
+/* The patch, or NULL and reader->error. */
+static struct json_value *read_patch(struct json_reader *reader)
+{
+    struct json_value *change = json_reader_value(reader);
+    if (change == NULL)
+        return NULL;
+    json_reader_peek(reader);
+    if (reader->at < reader->end)
+        snprintf(reader->error, sizeof(reader->error), "something follows the object");
+    else if (change->type != JSON_TYPE_OBJECT)
+        snprintf(reader->error, sizeof(reader->error), "it is another value");
+    return reader->error[0] == '\0' ? change : NULL;
+}
+
+/* The stored offer in the upload shape, without when it was seen. */
+static struct json_value *read_stored(struct decoding *decoding, const struct offer *before)
+{
+    struct buf stored = {0};
+    struct offer unseen = *before;
+    struct json_reader reader;
+    unseen.observed_at_us = TIMESTAMP_UNKNOWN;
+    inventory_write_offer(&stored, &unseen);
+    json_reader_init(&reader, stored.data, stored.length, &decoding->scratch);
+    struct json_value *value = json_reader_value(&reader);
+    buf_free(&stored);
+    return value;
+}
+
+static void take_patched(struct decoding *decoding, const struct offer *before,
+                         const struct json_value *whole)
+{
+    struct row row;
+    struct offer offer;
+    const struct json_value *id = json_member(whole, "external_id");
+    row_begin(&row, decoding, 1, "");
+    row.external_id = arena_strdup(decoding->arena, before->external_id);
+    if (id == NULL || id->type != JSON_TYPE_STRING || strcmp(id->text, before->external_id) != 0)
+        row_error(&row, "/external_id", "immutable",
+                  "external_id can't be changed; delete the offer and make another.");
+    if (!row_failed(&row) && offer_from_json(&row, whole, &offer))
+        decoding_add(decoding, 1, &offer);
+    else
+        decoding->upload->rejected = 1;
+}
+
 enum decode_status inventory_patch(const struct decode_options *options, const struct offer *before,
                                    const char *patch, size_t length, struct arena *arena,
                                    struct upload *ret_upload, struct decode_error *ret_error)
 {
-    *ret_upload = (struct upload){.rows_read = 1};
-    *ret_error = (struct decode_error){0};
     struct json_reader reader;
-    json_reader_init(&reader, patch, length, arena);
-    struct json_value *change = json_reader_value(&reader);
-    if (change != NULL && (json_reader_peek(&reader), reader.at < reader.end)) {
-        snprintf(reader.error, sizeof(reader.error), "something follows the object");
-        change = NULL;
+    enum decode_status status = DECODE_OK;
+    struct decoding *decoding =
+        decoding_begin(options, patch, length, arena, ret_upload, ret_error);
+    ret_upload->rows_read = 1;
+    json_reader_init(&reader, patch, length, &decoding->scratch);
+    struct json_value *change = length > UPLOAD_ROW_MAX_BYTES ? NULL : read_patch(&reader);
+    if (length > UPLOAD_ROW_MAX_BYTES) {
+        decoding_fail(decoding, 0, "The patch is longer than 64 KiB.");
+        status = DECODE_TOO_LARGE;
+    } else if (change == NULL) {
+        decoding_fail(decoding, 0, "The patch is no JSON object: %s.", reader.error);
+        status = DECODE_MALFORMED;
+    } else {
+        struct json_value *whole = merge(&decoding->scratch, read_stored(decoding, before), change);
+        take_patched(decoding, before, whole);
+        inventory_flag(ret_upload, options->median, options->median_closure);
     }
-    if (change == NULL || change->type != JSON_TYPE_OBJECT) {
-        snprintf(ret_error->message, sizeof(ret_error->message), "The patch is no JSON object: %s.",
-                 reader.error[0] == '\0' ? "it is another value" : reader.error);
-        return DECODE_MALFORMED;
-    }
-    struct buf stored = {0};
-    inventory_write_offer(&stored, before);
-    char *text = arena_strndup(arena, stored.data, stored.length);
-    json_reader_init(&reader, text, stored.length, arena);
-    buf_free(&stored);
-    struct json_value *whole = merge(arena, json_reader_value(&reader), change);
-    struct row row;
-    struct offer offer;
-    row_begin(&row, arena, ret_upload, options, 1, "");
-    if (json_member(whole, "external_id") == NULL ||
-        strcmp(text_of(whole, "external_id"), before->external_id) != 0)
-        row_error(&row, "/external_id", "immutable",
-                  "external_id can't be changed; delete the offer and make another.");
-    bool good = offer_from_json(&row, whole, &offer);
-    offer.source_kind = options->source_kind;
-    size_t capacity = 0;
-    if (good)
-        upload_add(ret_upload, arena, &offer, &capacity);
-    else
-        ret_upload->rejected = 1;
-    return DECODE_OK;
+    decoding_end(decoding);
+    return status;
 }

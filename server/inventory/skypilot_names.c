@@ -2,7 +2,6 @@
 #include "server/inventory/skypilot_names.h"
 
 #include "server/base/decimal.h"
-#include "server/reference/gpu.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -92,35 +91,37 @@ static bool says_more(uint16_t less, uint16_t more)
     return strncmp(b->family, a->family, length) == 0 && b->family[length] == '-';
 }
 
-const char *skypilot_refine_name(const char *accelerator, const struct gpu_info *info,
-                                 const char *instance_type, struct arena *arena)
+const char *skypilot_refine_name(struct decoding *decoding, const char *accelerator,
+                                 const struct gpu_info *info, const char *instance_type)
 {
-    const char *candidates[2] = {info->name,
-                                 instance_type == NULL ? NULL : name_in_type(instance_type, arena)};
-    const char *best = accelerator;
-    struct gpu_match match;
-    gpu_resolve(accelerator, UNKNOWN, NULL, &match);
-    uint16_t best_gpu = match.gpu;
+    const char *candidates[2] = {
+        info->name, instance_type == NULL ? NULL : name_in_type(instance_type, &decoding->scratch)};
+    const char *best = decoding_keep(decoding, accelerator);
+    uint16_t best_gpu = decoding_resolve_gpu(decoding, best, UNKNOWN)->gpu;
     for (size_t i = 0; i < 2; i++) {
-        if (candidates[i] == NULL)
+        if (candidates[i] == NULL || strlen(candidates[i]) > OFFER_RAW_NAME_MAX_BYTES ||
+            !text_is_clean(candidates[i], strlen(candidates[i])))
             continue;
-        gpu_resolve(candidates[i], UNKNOWN, NULL, &match);
-        if (says_more(best_gpu, match.gpu)) {
-            best = candidates[i];
-            best_gpu = match.gpu;
+        const char *name = decoding_keep(decoding, candidates[i]);
+        uint16_t gpu = decoding_resolve_gpu(decoding, name, UNKNOWN)->gpu;
+        if (says_more(best_gpu, gpu)) {
+            best = name;
+            best_gpu = gpu;
         }
     }
     return best;
 }
 
-int64_t skypilot_vram_gb_milli(const char *name, const struct gpu_info *info,
-                               int32_t gpu_count_milli, bool *ret_fits)
+int64_t skypilot_vram_gb_milli(struct decoding *decoding, const char *name,
+                               const struct gpu_info *info, int32_t gpu_count_milli, bool *ret_fits)
 {
     *ret_fits = true;
-    if (info->size_mib == UNKNOWN)
+    if (info->size_mib == UNKNOWN || info->size_mib > INT32_MAX)
         return UNKNOWN;
     bool overflow;
     int64_t as_mib = info->size_mib * 1000 / 1024;
+    if (decoding_resolve_gpu(decoding, name, UNKNOWN)->gpu == gpu_unrecognized())
+        return gpu_count_milli == 1000 && as_mib >= 1000 ? as_mib : UNKNOWN;
     const int64_t readings[] = {
         as_mib, /* of one */
         gpu_count_milli > 1000 ? decimal_muldiv_half_even(as_mib, 1000, gpu_count_milli, &overflow)
@@ -128,11 +129,8 @@ int64_t skypilot_vram_gb_milli(const char *name, const struct gpu_info *info,
         info->size_mib < 1000 ? info->size_mib * 1000 : -1, /* GB */
     };
     for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
-        struct gpu_match match;
-        if (readings[i] < 1000)
-            continue; /* no accelerator has less than 1 GB */
-        gpu_resolve(name, readings[i], NULL, &match);
-        if (match.vram_fits && match.gpu != gpu_unrecognized())
+        if (readings[i] >= 1000 && /* no accelerator has less than 1 GB */
+            decoding_resolve_gpu(decoding, name, readings[i])->vram_fits)
             return readings[i];
     }
     *ret_fits = false;

@@ -66,6 +66,11 @@ enum offer_flag {
         OFFER_FLAG_COUNT
 };
 #define OFFER_FLAG(name) (UINT32_C(1) << OFFER_FLAG_BIT_##name)
+/* Flags that compare with the market of the day: no part of the content hash, as a market that
+ * moved changes no offer. */
+#define OFFER_FLAGS_OF_MARKET                                                                      \
+    (OFFER_FLAG(PRICE_FAR_ABOVE_MEDIAN) | OFFER_FLAG(PRICE_FAR_BELOW_MEDIAN) |                     \
+     OFFER_FLAG(NODE_PRICE_LOOKS_PER_GPU))
 
 /* Part of a big order that comes later: `gpus` GPUs within `days` days. */
 struct delivery {
@@ -152,9 +157,9 @@ void offer_id_print(const uint8_t id[static OFFER_ID_BYTES],
                     char out[static OFFER_ID_TEXT_LENGTH + 1]);
 bool offer_id_parse(const char *text, size_t length, uint8_t ret_id[static OFFER_ID_BYTES]);
 
-/* BLAKE2b over every stored fact but observed_at (a newer look at the same facts is no update),
- * database fields and indexes aside, with the slugs given for the resolved gpu and place. Equal
- * hashes mean equal offers. */
+/* BLAKE2b over every stored fact but observed_at (a newer look at the same facts is no update) and
+ * OFFER_FLAGS_OF_MARKET, database fields and indexes aside, with the slugs given for the resolved
+ * gpu and place. Equal hashes mean equal offers. */
 #define OFFER_HASH_BYTES 16
 void offer_content_hash(const struct offer *offer, const char *gpu_slug, const char *place_slug,
                         uint8_t ret_hash[static OFFER_HASH_BYTES]);
@@ -162,8 +167,9 @@ void offer_content_hash(const struct offer *offer, const char *gpu_slug, const c
 /* Facts that can change, as bits for "which fields": the upload shape's top-level names. */
 #define OFFER_FIELDS(X)                                                                            \
     X(GPU, "gpu")                                                                                  \
-    X(GPU_COUNT, "gpu_count") X(VRAM, "vram_gb") X(NODE, "node") X(INTERCONNECT, "interconnect")   \
-        X(FABRIC, "fabric") X(FABRIC_GBPS, "fabric_gbps") X(REGION, "region") X(ZONE, "zone")      \
+    X(GPU_COUNT, "gpu_count")                                                                      \
+    X(VRAM, "vram_gb") X(NODE, "node") X(INTERCONNECT, "interconnect") X(FABRIC, "fabric")         \
+        X(FABRIC_GBPS, "fabric_gbps") X(REGION, "region") X(ZONE, "zone")                          \
             X(AVAILABILITY, "availability") X(PRICES, "prices") X(EXTRA_COSTS, "extra_costs")      \
                 X(ORDER_URL, "order_url") X(SOURCE_URL, "source_url") X(SOURCE, "source")          \
                     X(FLAGS, "flags")

@@ -1,0 +1,27 @@
+/* The columns of Rackrate's own CSV, for reading and writing. */
+#ifndef RACKRATE_INVENTORY_CSV_COLUMNS_H
+#define RACKRATE_INVENTORY_CSV_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where a column belongs in the JSON shape: `object` "" is the offer, "prices" its price. */
+struct csv_column {
+    const char *name;
+    const char *object;
+    bool number;
+};
+
+/* In the order they are written. */
+#define CSV_COLUMN_COUNT 29
+extern const struct csv_column csv_columns[CSV_COLUMN_COUNT];
+
+/* Those with a meaning to the reader of a file. */
+enum { CSV_COLUMN_EXTERNAL_ID, CSV_COLUMN_GPU, CSV_COLUMN_GPU_COUNT };
+#define CSV_COLUMN_PROVIDER (CSV_COLUMN_COUNT - 1)
+
+/* A cell that a spreadsheet would run as a formula (it starts with = + - @, apostrophes aside) is
+ * written with an apostrophe before it, and read without. Numbers are never written so. */
+bool csv_text_looks_like_formula(const char *text);
+
+#endif

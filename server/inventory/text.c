@@ -1,0 +1,43 @@
+/* UTF-8 by utf8proc; the pool is a table without chains: a lost slot costs one more copy. */
+#include "server/inventory/text.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <utf8proc.h>
+
+bool text_is_utf8(const char *bytes, size_t length)
+{
+    const utf8proc_uint8_t *at = (const utf8proc_uint8_t *)bytes;
+    utf8proc_ssize_t rest = (utf8proc_ssize_t)length;
+    while (rest > 0) {
+        utf8proc_int32_t codepoint;
+        utf8proc_ssize_t used = *at < 0x80 ? 1 : utf8proc_iterate(at, rest, &codepoint);
+        if (used < 1)
+            return false;
+        at += used;
+        rest -= used;
+    }
+    return true;
+}
+
+bool text_is_clean(const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if ((unsigned char)bytes[i] < 0x20 || bytes[i] == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+const char *text_pool_keep(struct text_pool *pool, struct arena *arena, const char *bytes,
+                           size_t length)
+{
+    /* FNV-1a; who chooses colliding texts only loses the saving. */
+    uint32_t hash = 2166136261U;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)bytes[i]) * 16777619U;
+    const char **slot = &pool->slots[hash % TEXT_POOL_SLOTS];
+    if (*slot == NULL || strlen(*slot) != length || memcmp(*slot, bytes, length) != 0)
+        *slot = arena_strndup(arena, bytes, length);
+    return *slot;
+}
