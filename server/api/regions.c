@@ -15,8 +15,7 @@ static void write_place(struct buf *out, struct snapshot *snapshot, uint16_t ind
 {
     const struct place *place = place_at(index);
     struct offer_summary summary = snapshot_place_summary(snapshot, index, now_us);
-    bool located = place->precision == PRECISION_BUILDING || place->precision == PRECISION_CITY ||
-                   place->precision == PRECISION_COUNTRY;
+    bool located = place->precision != PRECISION_AREA;
     buf_add_char(out, '{');
     buf_add_json_member_string(out, "slug", place->slug);
     buf_add_json_member_string(out, "kind", kind_names[place->kind]);
