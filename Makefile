@@ -139,7 +139,7 @@ $(B)/tests/%_test: $(B)/obj/tests/%_test.o $(SUPPORT_OBJ) $(B)/librackrate.a
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS) -lcriterion
 
-$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/librackrate.a
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(SUPPORT_OBJ) $(B)/librackrate.a
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
 

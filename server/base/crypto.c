@@ -75,6 +75,11 @@ bool crypt_base64url_decode(const char *text, size_t text_length, void *out, siz
                             size_t *ret_length)
 {
     const char *end = NULL;
+    /* libsodium takes some bytes above 127 for digits where char is signed. */
+    for (size_t i = 0; i < text_length; i++) {
+        if ((text[i] & 0x80) != 0)
+            return false;
+    }
     if (sodium_base642bin(out, size, text, text_length, NULL, ret_length, &end,
                           sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0)
         return false;

@@ -29,7 +29,6 @@ Test(cursor, says_what_was_put_in)
 
 Test(cursor, any_change_is_noticed)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     char text[CURSOR_TEXT_SIZE], touched[CURSOR_TEXT_SIZE + 8];
     struct offer_key id = {1, 2}, back;
     int64_t key;
@@ -40,11 +39,11 @@ Test(cursor, any_change_is_noticed)
         memcpy(touched, text, length + 1);
         touched[i] = '\0';
         cr_expect(!cursor_parse(touched, 77, &key, &back), "cut to %zu", i);
-        for (size_t d = 0; d < sizeof(digits) - 1; d++) {
+        for (int byte = 1; byte < 256; byte++) {
             memcpy(touched, text, length + 1);
-            touched[i] = digits[d];
-            cr_expect(digits[d] == text[i] || !cursor_parse(touched, 77, &key, &back),
-                      "byte %zu to %c", i, digits[d]);
+            touched[i] = (char)byte;
+            cr_expect(touched[i] == text[i] || !cursor_parse(touched, 77, &key, &back),
+                      "byte %zu to %d", i, byte);
         }
     }
     static const char *const others[] = {
