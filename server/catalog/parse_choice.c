@@ -58,12 +58,14 @@ static enum spelling look_up(const struct snapshot *snapshot,
     return result;
 }
 
-/* Sets ranks of a family, or of its variants of one size only. */
-static void add_family(struct choice *choice, const char *family, int64_t vram_gb_milli)
+/* Sets ranks of a family, or of its variants of one size or one form factor (FORM_COUNT: any)
+ * only. */
+static void add_family(struct choice *choice, const char *family, int64_t vram_gb_milli,
+                       enum form_factor form)
 {
     for (uint16_t rank = 0; rank < gpu_count(); rank++) {
         const struct gpu *gpu = gpu_at(gpu_of_rank(rank));
-        if (strcmp(gpu->family, family) != 0)
+        if (strcmp(gpu->family, family) != 0 || (form != FORM_COUNT && gpu->form_factor != form))
             continue;
         if (vram_gb_milli < 0 || gpu->vram_gb_milli == vram_gb_milli)
             choice->either[rank] = 1;
@@ -97,12 +99,13 @@ static bool add_gpu(struct parse *parse, const struct parameter *parameter, cons
         return true;
     }
     gpu_resolve(value, UNKNOWN, NULL, &match);
-    bool known = match.gpu != gpu_unrecognized();
+    bool known = match.gpu != gpu_unrecognized() && match.vram_fits;
     const struct gpu *gpu = gpu_at(match.gpu);
     bool sized = known && gpu->is_family && match.vram_gb_milli >= 0 &&
                  gpu->vram_gb_milli != match.vram_gb_milli;
+    bool formed = known && gpu->is_family && match.form != FORM_COUNT;
     if (known && gpu->is_family)
-        add_family(choice, gpu->family, sized ? match.vram_gb_milli : UNKNOWN);
+        add_family(choice, gpu->family, sized ? match.vram_gb_milli : UNKNOWN, match.form);
     else if (known)
         choice->either[gpu_rank(match.gpu)] = 1;
     uint64_t hash = gpu_name_hash(value);
@@ -112,9 +115,9 @@ static bool add_gpu(struct parse *parse, const struct parameter *parameter, cons
         return parse_unknown_value(parse, parameter, value, "GPU", gpu_nearest(value));
     if (spelling == SPELLING_ADDS)
         choice->names[choice->name_count++] = hash;
-    if (known && !sized)
+    if (known && !sized && !formed)
         names[(*name_count)++] = gpu->slug;
-    if (sized || spelling == SPELLING_ADDS)
+    if (sized || formed || spelling == SPELLING_ADDS)
         names[(*name_count)++] = value;
     return true;
 }

@@ -127,12 +127,14 @@ static void split_word(const char *text, size_t length, take_word *take, void *c
     memcpy(word, text, length);
     word[length] = '\0';
     size_t front = count_in_front(word);
-    size_t size_at = size_behind(word, length);
-    size_t count_at = size_at < length ? size_at : count_behind(word, length);
-    word[count_at] = '\0';
-    size_t form_at = front + form_behind(word + front, count_at - front);
+    char *rest = word + front;
+    size_t rest_length = length - front;
+    size_t behind = size_behind(rest, rest_length);
+    if (behind == rest_length)
+        behind = count_behind(rest, rest_length);
+    rest[behind] = '\0';
     /* `text` still has what was cut off. */
-    const size_t cuts[] = {0, front, form_at, count_at, length};
+    const size_t cuts[] = {0, front, front + form_behind(rest, behind), front + behind, length};
     for (size_t i = 0; i + 1 < sizeof(cuts) / sizeof(cuts[0]); i++) {
         if (cuts[i + 1] > cuts[i])
             take(context, text + cuts[i], cuts[i + 1] - cuts[i]);

@@ -26,6 +26,7 @@ Test(gpu_name, words_sizes_and_form_factors_are_told_apart)
         {"RTX 4090 24G", "rtx4090", FORM_COUNT, 24000},
         {"A10 0", "a10 0", FORM_COUNT, UNKNOWN},
         {"A100 1g.5gb", "a100", FORM_COUNT, UNKNOWN},
+        {"66X00", "00", FORM_COUNT, UNKNOWN},
         {"7900XTX", "7900xtx", FORM_COUNT, UNKNOWN},
         {"...---///", "", FORM_COUNT, UNKNOWN},
         {"80.5.1GB", "80.5.1gb", FORM_COUNT, UNKNOWN},
