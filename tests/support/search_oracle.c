@@ -322,7 +322,8 @@ size_t catalog_search(struct catalog *catalog, const struct query_parameter *par
     struct query_parameter with_cursor[MARKET_PARAMETERS_MAX + 1];
     size_t found = 0, capacity = 64;
     struct found *rows = xcalloc(capacity, sizeof(*rows));
-    memcpy(with_cursor, parameters, count * sizeof(*parameters));
+    for (size_t i = 0; i < count; i++)
+        with_cursor[i] = parameters[i];
     with_cursor[count].name = "cursor";
     for (const char *cursor = NULL;;) {
         with_cursor[count].value = cursor;

@@ -4,7 +4,7 @@
 
 #include <criterion/criterion.h>
 
-TestSuite(search, .timeout = 120);
+TestSuite(search, .timeout = 300);
 
 Test(search, random_queries_agree_with_the_oracle)
 {
