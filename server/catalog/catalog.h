@@ -12,6 +12,8 @@
 struct catalog;
 struct snapshot;
 
+/* An empty catalogue with its merger thread; crypt_init must have been called. Aborts where no
+ * thread can start. */
 struct catalog *catalog_new(void);
 void catalog_free(struct catalog *catalog); /* no reader may be left */
 
@@ -32,10 +34,11 @@ struct catalog_update {
 };
 
 /* Applies updates (a batch becomes visible as one) and publishes a new snapshot. A delta whose
- * version is not above the one held is skipped (own writes and sync may race); one that starts
- * after the held version would leave a gap and is refused; a reload whose version is below the held
- * one is taken only with `force`. Any thread; serialised inside. False: refused or failed, the old
- * snapshot stays, counted in catalog_stats. */
+ * version is not above the one held, and a reload below it without `force`, are skipped and count
+ * as done (own writes and sync may race); a delta that starts after the held version, or is of a
+ * provider not held, would leave a gap and refuses the whole batch. Offers and strings are copied.
+ * Any thread; serialised inside; costs grow with what changed. False: refused, or 65,000 providers,
+ * or 4,096 snapshots still held; the old snapshot stays, counted in catalog_stats. */
 bool catalog_apply(struct catalog *catalog, const struct catalog_update *updates, size_t count);
 
 /* The version held of a provider (by slug); -1 none. */
@@ -46,8 +49,8 @@ int64_t catalog_provider_version(struct catalog *catalog, const char *slug);
 bool catalog_baseline(struct catalog *catalog, const char *slug, struct arena *arena,
                       struct baseline *ret_baseline);
 
-/* Newest snapshot, reference taken; lock-free for readers. Release when done. Also moves the
- * staleness clock on: at acquire time `now` decides what is stale. */
+/* Newest snapshot, reference taken: one atomic addition, never waits. Release when done, on any
+ * thread; what depends on the clock is asked for with `now_us` and told by whole seconds. */
 struct snapshot *catalog_acquire(struct catalog *catalog);
 void snapshot_release(struct snapshot *snapshot);
 
