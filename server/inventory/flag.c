@@ -8,10 +8,9 @@
 
 #include <stdlib.h>
 
-#define FAR_FACTOR       20 /* CASES 13: a monthly figure entered as hourly is 730 times too large */
-#define OWN_PRICES_MIN   8
-#define NEAR_NUMERATOR   3 /* within a third to three times the median counts as near */
-#define SMALL_NODE_MILLI 2000
+#define FAR_FACTOR      20 /* CASES 13: a monthly figure entered as hourly is 730 times too large */
+#define OWN_PRICES_MIN  8
+#define NODE_GPUS_MILLI 2000 /* nodes of fewer GPUs cost about what a GPU does */
 
 /* A price as the upload's own medians group it. */
 struct own_price {
@@ -90,13 +89,13 @@ static int64_t own_median(const struct own_prices *own, uint16_t gpu, const stru
                : own->items[begin + (end - begin) / 2].per_gpu_hour_microusd;
 }
 
-/* Whether a quoted node price is near the median of one GPU while its share is far below. */
+/* Whether a quoted node price is near the median of one GPU (a third to one and a half of it) while
+ * its share is under a third. */
 static bool looks_per_gpu(const struct offer *offer, const struct price *price, int64_t median)
 {
-    return price->quoted_per == PRICE_PER_NODE && offer->gpu_count_milli >= SMALL_NODE_MILLI &&
-           price->quoted_microusd <= median * NEAR_NUMERATOR / 2 &&
-           price->quoted_microusd >= median / NEAR_NUMERATOR &&
-           price->per_gpu_hour_microusd < median / NEAR_NUMERATOR;
+    return price->quoted_per == PRICE_PER_NODE && offer->gpu_count_milli >= NODE_GPUS_MILLI &&
+           price->quoted_microusd <= median / 2 * 3 && price->quoted_microusd >= median / 3 &&
+           price->per_gpu_hour_microusd < median / 3;
 }
 
 static uint32_t flags_of(const struct offer *offer, const struct price *price, int64_t median)

@@ -2,141 +2,15 @@
  * the nearest known member. */
 #include "server/inventory/offer_json.h"
 
+#include "server/inventory/json_fields.h"
+
 #include "server/base/decimal.h"
-#include "server/base/nearest.h"
 #include "server/base/timestamp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define DAY_US (INT64_C(86400) * 1000000)
-
-struct number_rule {
-    unsigned decimals;
-    int64_t minimum, maximum; /* scaled */
-    const char *range;        /* for people */
-};
-
-static const struct json_value *present(const struct json_value *object, const char *name)
-{
-    const struct json_value *member = json_member(object, name);
-    return member == NULL || member->type == JSON_TYPE_NULL ? NULL : member;
-}
-
-static const char *path_of(struct row *row, const char *base, const char *name)
-{
-    return arena_printf(&row->decoding->scratch, "%s/%s", base, name);
-}
-
-/* A number into *ret (UNKNOWN when missing). */
-static void read_number(struct row *row, const struct json_value *object, const char *base,
-                        const char *name, const struct number_rule *rule, int64_t *ret)
-{
-    const struct json_value *member = present(object, name);
-    *ret = UNKNOWN;
-    if (member == NULL)
-        return;
-    if (member->type != JSON_TYPE_NUMBER) {
-        row_error(row, path_of(row, base, name), "wrong_type", "%s must be a number.", name);
-        return;
-    }
-    int64_t value;
-    switch (decimal_parse_json(member->text, member->length, rule->decimals, false, &value)) {
-    case DECIMAL_OK:
-    case DECIMAL_ROUNDED:
-        if (value >= rule->minimum && value <= rule->maximum) {
-            *ret = value;
-            return;
-        }
-        break;
-    case DECIMAL_TOO_PRECISE:
-        if (rule->decimals == 0)
-            row_error(row, path_of(row, base, name), "not_a_whole_number",
-                      "%s must be a whole number.", name);
-        else
-            row_error(row, path_of(row, base, name), "too_precise",
-                      "%s may have at most %u decimals.", name, rule->decimals);
-        return;
-    case DECIMAL_MALFORMED:
-    case DECIMAL_OUT_OF_RANGE:
-        break;
-    }
-    row_error(row, path_of(row, base, name), "out_of_range", "%s must be %s.", name, rule->range);
-}
-
-static void read_int32(struct row *row, const struct json_value *object, const char *base,
-                       const char *name, const struct number_rule *rule, int32_t *ret)
-{
-    int64_t value;
-    read_number(row, object, base, name, rule, &value);
-    *ret = (int32_t)value;
-}
-
-static const char *read_text(struct row *row, const struct json_value *object, const char *base,
-                             const char *name, size_t max_bytes)
-{
-    const struct json_value *member = present(object, name);
-    if (member == NULL)
-        return NULL;
-    if (member->type != JSON_TYPE_STRING) {
-        row_error(row, path_of(row, base, name), "wrong_type", "%s must be a string.", name);
-        return NULL;
-    }
-    if (member->length == 0 || member->length > max_bytes ||
-        !text_is_clean(member->text, member->length)) {
-        row_error(row, path_of(row, base, name), "out_of_range",
-                  "%s must be 1 to %zu bytes without control characters.", name, max_bytes);
-        return NULL;
-    }
-    return decoding_keep(row->decoding, member->text);
-}
-
-static const char *read_url(struct row *row, const struct json_value *object, const char *name)
-{
-    const char *text = read_text(row, object, "", name, OFFER_URL_MAX_BYTES);
-    if (text != NULL && strncmp(text, "https://", 8) != 0 && strncmp(text, "http://", 7) != 0) {
-        row_error(row, path_of(row, "", name), "bad_url", "%s must start with https:// or http://.",
-                  name);
-        return NULL;
-    }
-    return text;
-}
-
-static void check_members(struct row *row, const struct json_value *object, const char *base,
-                          const char *const *known, size_t count)
-{
-    for (const struct json_value *member = object->first; member != NULL; member = member->next) {
-        bool found = false;
-        for (size_t i = 0; i < count && !found; i++)
-            found = strcmp(known[i], member->name) == 0;
-        if (found)
-            continue;
-        const char *near = nearest_name(member->name, known, count);
-        if (near != NULL)
-            row_error(row, path_of(row, base, member->name), "unknown_member",
-                      "Nothing is called %.100s here; did you mean %s?", member->name, near);
-        else
-            row_error(row, path_of(row, base, member->name), "unknown_member",
-                      "Nothing is called %.100s here.", member->name);
-    }
-}
-#define CHECK_MEMBERS(row, object, base, ...)                                                      \
-    do {                                                                                           \
-        static const char *const known_[] = {__VA_ARGS__};                                         \
-        check_members(row, object, base, known_, sizeof(known_) / sizeof(known_[0]));              \
-    } while (0)
-
-/* An object member, or NULL when missing or of another type (an error). */
-static const struct json_value *read_object(struct row *row, const struct json_value *object,
-                                            const char *name)
-{
-    const struct json_value *member = present(object, name);
-    if (member != NULL && member->type != JSON_TYPE_OBJECT) {
-        row_error(row, path_of(row, "", name), "wrong_type", "%s must be an object.", name);
-        return NULL;
-    }
-    return member;
-}
 
 static const struct number_rule money_rule = {6, 1, PRICE_MAX_MICROUSD,
                                               "over 0 and at most 10,000,000 USD an hour"};
@@ -151,8 +25,8 @@ static void read_quote(struct row *row, const struct json_value *value, const ch
 {
     int64_t per_gpu, per_node;
     size_t errors = row->decoding->upload->errors.count;
-    read_number(row, value, base, "price_per_gpu_hour", &money_rule, &per_gpu);
-    read_number(row, value, base, "price_per_node_hour", &money_rule, &per_node);
+    field_number(row, value, base, "price_per_gpu_hour", &money_rule, &per_gpu);
+    field_number(row, value, base, "price_per_node_hour", &money_rule, &per_node);
     if (row->decoding->upload->errors.count > errors)
         return;
     if (per_gpu == UNKNOWN && per_node == UNKNOWN) {
@@ -166,7 +40,7 @@ static void read_quote(struct row *row, const struct json_value *value, const ch
         struct price node = {.quoted_per = PRICE_PER_NODE, .quoted_microusd = per_node};
         if (!price_derive(&node, gpu_count_milli) ||
             llabs(node.per_gpu_hour_microusd - per_gpu) > 1)
-            row_error(row, path_of(row, base, "price_per_node_hour"), "prices_disagree",
+            row_error(row, field_path(row, base, "price_per_node_hour"), "prices_disagree",
                       "price_per_node_hour divided by gpu_count is not price_per_gpu_hour; give "
                       "one of them.");
     }
@@ -185,44 +59,44 @@ static void read_price(struct row *row, const struct json_value *value, size_t i
         row_error(row, base, "wrong_type", "A price must be an object.");
         return;
     }
-    const struct json_value *currency = present(value, "currency");
+    const struct json_value *currency = field_present(value, "currency");
     if (currency != NULL &&
         (currency->type != JSON_TYPE_STRING || strcmp(currency->text, "USD") != 0))
-        row_error(row, path_of(row, base, "currency"), "unsupported_currency",
+        row_error(row, field_path(row, base, "currency"), "unsupported_currency",
                   "Prices are in USD; %.20s is not taken.",
                   currency->type == JSON_TYPE_STRING ? currency->text : "this");
     CHECK_MEMBERS(row, value, base, "billing", "term_months", "plan", "price_per_gpu_hour",
                   "price_per_node_hour", "min_gpus", "max_gpus", "upfront_percent", "currency");
-    const char *billing = read_text(row, value, base, "billing", 40);
-    if (present(value, "billing") == NULL)
-        row_error(row, path_of(row, base, "billing"), "missing_field",
+    const char *billing = field_text(row, value, base, "billing", 40);
+    if (field_present(value, "billing") == NULL)
+        row_error(row, field_path(row, base, "billing"), "missing_field",
                   "billing is required: on_demand, spot or reserved.");
     else if (billing != NULL && !billing_parse(billing, &price->billing))
-        row_error(row, path_of(row, base, "billing"), "unknown_value",
+        row_error(row, field_path(row, base, "billing"), "unknown_value",
                   "billing is on_demand, spot or reserved, not %s.", billing);
-    read_int32(row, value, base, "term_months", &term_rule, &price->term_months);
+    field_int32(row, value, base, "term_months", &term_rule, &price->term_months);
     if (price->term_months == UNKNOWN)
         price->term_months = 0;
     if (price->billing == BILLING_RESERVED && price->term_months == 0 &&
-        present(value, "term_months") == NULL)
-        row_error(row, path_of(row, base, "term_months"), "missing_field",
+        field_present(value, "term_months") == NULL)
+        row_error(row, field_path(row, base, "term_months"), "missing_field",
                   "A reserved price needs term_months (1 to 600).");
     else if (price->billing == BILLING_RESERVED && price->term_months == 0)
-        row_error(row, path_of(row, base, "term_months"), "out_of_range",
+        row_error(row, field_path(row, base, "term_months"), "out_of_range",
                   "A reserved price has 1 to 600 months.");
     else if (price->billing != BILLING_RESERVED && price->term_months != 0)
-        row_error(row, path_of(row, base, "term_months"), "out_of_range",
+        row_error(row, field_path(row, base, "term_months"), "out_of_range",
                   "Only a reserved price has term_months; leave it out or 0 here.");
-    price->plan = read_text(row, value, base, "plan", PRICE_PLAN_MAX_BYTES);
-    read_int32(row, value, base, "min_gpus", &gpus_rule, &price->min_gpus);
-    read_int32(row, value, base, "max_gpus", &gpus_rule, &price->max_gpus);
+    price->plan = field_text(row, value, base, "plan", PRICE_PLAN_MAX_BYTES);
+    field_int32(row, value, base, "min_gpus", &gpus_rule, &price->min_gpus);
+    field_int32(row, value, base, "max_gpus", &gpus_rule, &price->max_gpus);
     if (price->min_gpus != UNKNOWN && price->max_gpus != UNKNOWN &&
         price->max_gpus < price->min_gpus)
-        row_error(row, path_of(row, base, "max_gpus"), "out_of_range",
+        row_error(row, field_path(row, base, "max_gpus"), "out_of_range",
                   "max_gpus must not be below min_gpus.");
-    read_int32(row, value, base, "upfront_percent", &percent_rule, &price->upfront_percent_milli);
+    field_int32(row, value, base, "upfront_percent", &percent_rule, &price->upfront_percent_milli);
     if (price->billing != BILLING_RESERVED && price->upfront_percent_milli > 0)
-        row_error(row, path_of(row, base, "upfront_percent"), "out_of_range",
+        row_error(row, field_path(row, base, "upfront_percent"), "out_of_range",
                   "Only a reserved price can be paid upfront.");
     read_quote(row, value, base, gpu_count_milli, price);
 }
@@ -230,7 +104,7 @@ static void read_price(struct row *row, const struct json_value *value, size_t i
 static struct price *read_prices(struct row *row, const struct json_value *value,
                                  int32_t gpu_count_milli, size_t *ret_count)
 {
-    const struct json_value *list = present(value, "prices");
+    const struct json_value *list = field_present(value, "prices");
     *ret_count = 0;
     if (list == NULL) {
         row_error(row, "/prices", "missing_field", "prices is required: at least one price.");
@@ -252,7 +126,7 @@ static struct price *read_prices(struct row *row, const struct json_value *value
 static void read_schedule(struct row *row, const struct json_value *availability,
                           struct availability *ret)
 {
-    const struct json_value *list = present(availability, "schedule");
+    const struct json_value *list = field_present(availability, "schedule");
     if (list == NULL)
         return;
     if (list->type != JSON_TYPE_ARRAY || list->length > OFFER_SCHEDULE_MAX) {
@@ -270,9 +144,9 @@ static void read_schedule(struct row *row, const struct json_value *availability
             continue;
         }
         CHECK_MEMBERS(row, item, base, "gpus", "days");
-        read_int32(row, item, base, "gpus", &gpus_rule, &schedule[count].gpus);
-        read_int32(row, item, base, "days", &days_rule, &schedule[count].days);
-        if (present(item, "gpus") == NULL || present(item, "days") == NULL)
+        field_int32(row, item, base, "gpus", &gpus_rule, &schedule[count].gpus);
+        field_int32(row, item, base, "days", &days_rule, &schedule[count].days);
+        if (field_present(item, "gpus") == NULL || field_present(item, "days") == NULL)
             row_error(row, base, "missing_field", "A delivery needs gpus and days.");
     }
     ret->schedule = schedule;
@@ -282,17 +156,17 @@ static void read_schedule(struct row *row, const struct json_value *availability
 static void read_availability(struct row *row, const struct json_value *value,
                               struct availability *ret)
 {
-    const struct json_value *object = read_object(row, value, "availability");
+    const struct json_value *object = field_object(row, value, "availability");
     if (object == NULL)
         return;
     CHECK_MEMBERS(row, object, "/availability", "status", "gpus_available", "lead_time_days",
                   "schedule");
-    const char *status = read_text(row, object, "/availability", "status", 40);
+    const char *status = field_text(row, object, "/availability", "status", 40);
     if (status != NULL && !availability_parse(status, &ret->status))
         row_error(row, "/availability/status", "unknown_value",
                   "status is available, limited, waitlist, sold_out or unknown, not %s.", status);
-    read_int32(row, object, "/availability", "gpus_available", &stock_rule, &ret->gpus_available);
-    read_int32(row, object, "/availability", "lead_time_days", &days_rule, &ret->lead_time_days);
+    field_int32(row, object, "/availability", "gpus_available", &stock_rule, &ret->gpus_available);
+    field_int32(row, object, "/availability", "lead_time_days", &days_rule, &ret->lead_time_days);
     read_schedule(row, object, ret);
 }
 
@@ -303,37 +177,37 @@ static void read_node(struct row *row, const struct json_value *value, struct of
                                                    "over 0 and at most 10,000,000 GiB"};
     static const struct number_rule storage_rule = {3, 0, INT64_C(1000000000000),
                                                     "from 0 to 1,000,000,000 GB"};
-    const struct json_value *node = read_object(row, value, "node");
+    const struct json_value *node = field_object(row, value, "node");
     if (node == NULL)
         return;
     CHECK_MEMBERS(row, node, "/node", "vcpus", "memory_gib", "storage_gb");
-    read_number(row, node, "/node", "vcpus", &vcpus_rule, &offer->vcpus_milli);
-    read_number(row, node, "/node", "memory_gib", &memory_rule, &offer->memory_gib_milli);
-    read_number(row, node, "/node", "storage_gb", &storage_rule, &offer->storage_gb_milli);
+    field_number(row, node, "/node", "vcpus", &vcpus_rule, &offer->vcpus_milli);
+    field_number(row, node, "/node", "memory_gib", &memory_rule, &offer->memory_gib_milli);
+    field_number(row, node, "/node", "storage_gb", &storage_rule, &offer->storage_gb_milli);
 }
 
 static void read_extra_costs(struct row *row, const struct json_value *value,
                              struct extra_costs *ret)
 {
     static const struct number_rule seconds_rule = {0, 1, 31536000, "from 1 to 31,536,000 seconds"};
-    const struct json_value *costs = read_object(row, value, "extra_costs");
+    const struct json_value *costs = field_object(row, value, "extra_costs");
     if (costs == NULL)
         return;
     CHECK_MEMBERS(row, costs, "/extra_costs", "egress_per_gb", "storage_per_gb_month",
                   "billing_increment_seconds", "minimum_duration_seconds");
-    read_number(row, costs, "/extra_costs", "egress_per_gb", &cost_rule,
-                &ret->egress_per_gb_microusd);
-    read_number(row, costs, "/extra_costs", "storage_per_gb_month", &cost_rule,
-                &ret->storage_per_gb_month_microusd);
-    read_int32(row, costs, "/extra_costs", "billing_increment_seconds", &seconds_rule,
-               &ret->billing_increment_seconds);
-    read_int32(row, costs, "/extra_costs", "minimum_duration_seconds", &seconds_rule,
-               &ret->minimum_duration_seconds);
+    field_number(row, costs, "/extra_costs", "egress_per_gb", &cost_rule,
+                 &ret->egress_per_gb_microusd);
+    field_number(row, costs, "/extra_costs", "storage_per_gb_month", &cost_rule,
+                 &ret->storage_per_gb_month_microusd);
+    field_int32(row, costs, "/extra_costs", "billing_increment_seconds", &seconds_rule,
+                &ret->billing_increment_seconds);
+    field_int32(row, costs, "/extra_costs", "minimum_duration_seconds", &seconds_rule,
+                &ret->minimum_duration_seconds);
 }
 
 static void read_observed_at(struct row *row, const struct json_value *value, struct offer *offer)
 {
-    const char *text = read_text(row, value, "", "observed_at", 64);
+    const char *text = field_text(row, value, "", "observed_at", 64);
     if (text == NULL)
         return;
     if (!timestamp_parse(text, strlen(text), &offer->observed_at_us))
@@ -346,28 +220,28 @@ static void read_observed_at(struct row *row, const struct json_value *value, st
 
 static void read_words(struct row *row, const struct json_value *value, struct offer *offer)
 {
-    const char *interconnect = read_text(row, value, "", "interconnect", 40);
-    const char *fabric = read_text(row, value, "", "fabric", 40);
+    const char *interconnect = field_text(row, value, "", "interconnect", 40);
+    const char *fabric = field_text(row, value, "", "fabric", 40);
     if (interconnect != NULL && !interconnect_parse(interconnect, &offer->interconnect))
         row_error(row, "/interconnect", "unknown_value", "interconnect is nvlink or pcie, not %s.",
                   interconnect);
     if (fabric != NULL && !fabric_parse(fabric, &offer->fabric))
         row_error(row, "/fabric", "unknown_value",
                   "fabric is infiniband, roce, ethernet or none, not %s.", fabric);
-    offer->region_raw = read_text(row, value, "", "region", OFFER_RAW_NAME_MAX_BYTES);
-    offer->zone = read_text(row, value, "", "zone", OFFER_RAW_NAME_MAX_BYTES);
-    offer->order_url = read_url(row, value, "order_url");
-    offer->source_url = read_url(row, value, "source_url");
-    offer->attribution = read_text(row, value, "", "attribution", 300);
+    offer->region_raw = field_text(row, value, "", "region", OFFER_RAW_NAME_MAX_BYTES);
+    offer->zone = field_text(row, value, "", "zone", OFFER_RAW_NAME_MAX_BYTES);
+    offer->order_url = field_url(row, value, "order_url");
+    offer->source_url = field_url(row, value, "source_url");
+    offer->attribution = field_text(row, value, "", "attribution", 300);
 }
 
 /* The row's id first of all, so that every issue can name it. */
 static const char *read_external_id(struct row *row, const struct json_value *value)
 {
-    const struct json_value *id = present(value, "external_id");
+    const struct json_value *id = field_present(value, "external_id");
     if (id == NULL || id->type != JSON_TYPE_STRING || id->length == 0 ||
         id->length > OFFER_EXTERNAL_ID_MAX_BYTES || !text_is_clean(id->text, id->length)) {
-        read_text(row, value, "", "external_id", OFFER_EXTERNAL_ID_MAX_BYTES);
+        field_text(row, value, "", "external_id", OFFER_EXTERNAL_ID_MAX_BYTES);
         return NULL;
     }
     if (row->external_id == NULL)
@@ -378,7 +252,7 @@ static const char *read_external_id(struct row *row, const struct json_value *va
 /* A row may say whose it is; it must be right. */
 static void check_provider(struct row *row, const struct json_value *value)
 {
-    const char *named = read_text(row, value, "", "provider", PROVIDER_SLUG_MAX);
+    const char *named = field_text(row, value, "", "provider", PROVIDER_SLUG_MAX);
     const char *slug = row->decoding->options->provider_slug;
     if (named != NULL && slug != NULL && strcmp(named, slug) != 0)
         row_error(row, "/provider", "wrong_provider", "This is the inventory of %s, not of %s.",
@@ -389,7 +263,8 @@ bool offer_from_json(struct row *row, const struct json_value *value, struct off
 {
     static const struct number_rule count_rule = {3, 1, OFFER_GPU_COUNT_MAX_MILLI,
                                                   "over 0 and at most 100,000"};
-    static const struct number_rule vram_rule = {3, 1, 100000000, "over 0 and at most 100,000 GB"};
+    static const struct number_rule vram_rule = {3, 1, INT64_C(10000000000),
+                                                 "over 0, in GB (or in MiB, as drivers report it)"};
     static const struct number_rule gbps_rule = {3, 0, 1000000000, "from 0 to 1,000,000 Gb/s"};
     struct offer offer = offer_unknown();
     if (value->type != JSON_TYPE_OBJECT) {
@@ -402,20 +277,20 @@ bool offer_from_json(struct row *row, const struct json_value *value, struct off
                   "prices", "extra_costs", "order_url", "source_url", "attribution", "observed_at",
                   "provider");
     check_provider(row, value);
-    offer.gpu_raw = read_text(row, value, "", "gpu", OFFER_RAW_NAME_MAX_BYTES);
+    offer.gpu_raw = field_text(row, value, "", "gpu", OFFER_RAW_NAME_MAX_BYTES);
     int64_t count;
-    read_number(row, value, "", "gpu_count", &count_rule, &count);
+    field_number(row, value, "", "gpu_count", &count_rule, &count);
     offer.gpu_count_milli = (int32_t)count;
     static const char *const required[] = {"external_id", "gpu", "gpu_count"};
     for (size_t i = 0; i < sizeof(required) / sizeof(required[0]); i++) {
-        if (present(value, required[i]) == NULL)
-            row_error(row, path_of(row, "", required[i]), "missing_field", "%s is required.",
+        if (field_present(value, required[i]) == NULL)
+            row_error(row, field_path(row, "", required[i]), "missing_field", "%s is required.",
                       required[i]);
     }
-    read_number(row, value, "", "vram_gb", &vram_rule, &offer.vram_gb_given_milli);
+    field_number(row, value, "", "vram_gb", &vram_rule, &offer.vram_gb_given_milli);
     read_node(row, value, &offer);
     read_words(row, value, &offer);
-    read_number(row, value, "", "fabric_gbps", &gbps_rule, &offer.fabric_gbps_milli);
+    field_number(row, value, "", "fabric_gbps", &gbps_rule, &offer.fabric_gbps_milli);
     read_availability(row, value, &offer.availability);
     read_extra_costs(row, value, &offer.extra_costs);
     read_observed_at(row, value, &offer);

@@ -93,6 +93,8 @@ static void finish(struct decoding *decoding, struct row *row, struct offer *off
     for (size_t i = 0; i < 2; i++) {
         if (quoted[i] == UNKNOWN)
             continue;
+        if (quoted[i] > PRICE_MAX_MICROUSD)
+            row_error(row, "Price", "out_of_range", "A node may cost 10,000,000 USD an hour.");
         prices[count++] = (struct price){
             .billing = i == 0 ? BILLING_ON_DEMAND : BILLING_SPOT,
             .quoted_per = PRICE_PER_NODE,
@@ -165,12 +167,13 @@ static void name_gpu(struct decoding *decoding, const struct catalogue_row *acce
                      const char *type, struct offer *offer)
 {
     struct gpu_info info;
-    bool fits;
+    struct named_gpu named;
     gpu_info_read(accelerator->cells[COLUMN_INFO], &decoding->scratch, &info);
-    offer->gpu_raw = skypilot_refine_name(decoding, accelerator->cells[COLUMN_NAME], &info, type);
-    offer->vram_gb_given_milli =
-        skypilot_vram_gb_milli(decoding, offer->gpu_raw, &info, offer->gpu_count_milli, &fits);
-    if (!fits)
+    skypilot_refine(decoding, accelerator->cells[COLUMN_NAME], &info, type, offer->gpu_count_milli,
+                    &named);
+    offer->gpu_raw = named.raw;
+    offer->vram_gb_given_milli = named.vram_gb_milli;
+    if (!named.fits)
         offer->flags |= OFFER_FLAG(VRAM_FITS_NO_VARIANT);
 }
 

@@ -91,29 +91,11 @@ static bool says_more(uint16_t less, uint16_t more)
     return strncmp(b->family, a->family, length) == 0 && b->family[length] == '-';
 }
 
-const char *skypilot_refine_name(struct decoding *decoding, const char *accelerator,
-                                 const struct gpu_info *info, const char *instance_type)
-{
-    const char *candidates[2] = {
-        info->name, instance_type == NULL ? NULL : name_in_type(instance_type, &decoding->scratch)};
-    const char *best = decoding_keep(decoding, accelerator);
-    uint16_t best_gpu = decoding_resolve_gpu(decoding, best, UNKNOWN)->gpu;
-    for (size_t i = 0; i < 2; i++) {
-        if (candidates[i] == NULL || strlen(candidates[i]) > OFFER_RAW_NAME_MAX_BYTES ||
-            !text_is_clean(candidates[i], strlen(candidates[i])))
-            continue;
-        const char *name = decoding_keep(decoding, candidates[i]);
-        uint16_t gpu = decoding_resolve_gpu(decoding, name, UNKNOWN)->gpu;
-        if (says_more(best_gpu, gpu)) {
-            best = name;
-            best_gpu = gpu;
-        }
-    }
-    return best;
-}
-
-int64_t skypilot_vram_gb_milli(struct decoding *decoding, const char *name,
-                               const struct gpu_info *info, int32_t gpu_count_milli, bool *ret_fits)
+/* The size of one GPU in thousandths of a GB that fits the named product: as reported, divided by
+ * the count, or meant as GB; UNKNOWN where nothing was reported. *ret_fits is false when none of
+ * these is a known size. */
+static int64_t vram_of(struct decoding *decoding, const char *name, const struct gpu_info *info,
+                       int32_t gpu_count_milli, bool *ret_fits)
 {
     *ret_fits = true;
     if (info->size_mib == UNKNOWN || info->size_mib > INT32_MAX)
@@ -135,4 +117,35 @@ int64_t skypilot_vram_gb_milli(struct decoding *decoding, const char *name,
     }
     *ret_fits = false;
     return UNKNOWN;
+}
+
+void skypilot_refine(struct decoding *decoding, const char *accelerator,
+                     const struct gpu_info *info, const char *instance_type,
+                     int32_t gpu_count_milli, struct named_gpu *ret)
+{
+    const char *candidates[2] = {
+        info->name, instance_type == NULL ? NULL : name_in_type(instance_type, &decoding->scratch)};
+    ret->raw = decoding_keep(decoding, accelerator);
+    ret->vram_gb_milli = vram_of(decoding, ret->raw, info, gpu_count_milli, &ret->fits);
+    const struct gpu_match *match = decoding_resolve_gpu(decoding, ret->raw, ret->vram_gb_milli);
+    uint16_t best = match->gpu;
+    int64_t size = ret->vram_gb_milli != UNKNOWN ? ret->vram_gb_milli : match->vram_gb_milli;
+    for (size_t i = 0; i < 2; i++) {
+        if (candidates[i] == NULL || strlen(candidates[i]) > OFFER_RAW_NAME_MAX_BYTES ||
+            !text_is_clean(candidates[i], strlen(candidates[i])))
+            continue;
+        const char *name = decoding_keep(decoding, candidates[i]);
+        match = decoding_resolve_gpu(decoding, name, size);
+        bool sized = match->vram_fits;
+        if (!sized) /* another product than the short name: its own sizes count */
+            match = decoding_resolve_gpu(decoding, name, UNKNOWN);
+        if (!says_more(best, match->gpu))
+            continue;
+        best = match->gpu;
+        ret->raw = name;
+        ret->vram_gb_milli = vram_of(decoding, name, info, gpu_count_milli, &ret->fits);
+        /* What the shorter name said of the size ("A100-80GB" against "A100 PCIe") stays known. */
+        if (ret->vram_gb_milli == UNKNOWN && sized)
+            ret->vram_gb_milli = size;
+    }
 }

@@ -14,16 +14,16 @@ struct gpu_info {
 };
 void gpu_info_read(const char *text, struct arena *arena, struct gpu_info *ret_info);
 
-/* The name to resolve, kept: `accelerator` unless GpuInfo or the instance type (which may be NULL)
- * says more of the same product (a form factor, a lost suffix). */
-const char *skypilot_refine_name(struct decoding *decoding, const char *accelerator,
-                                 const struct gpu_info *info, const char *instance_type);
+struct named_gpu {
+    const char *raw;       /* the name to resolve, kept */
+    int64_t vram_gb_milli; /* of one GPU, as far as the row tells; UNKNOWN if it doesn't */
+    bool fits;             /* false: a size was reported that the product never has */
+};
 
-/* The size of one GPU in thousandths of a GB that fits the named product: as reported, divided by
- * the count, or meant as GB; UNKNOWN where nothing was reported. *ret_fits is false when none of
- * these is a known size. */
-int64_t skypilot_vram_gb_milli(struct decoding *decoding, const char *name,
-                               const struct gpu_info *info, int32_t gpu_count_milli,
-                               bool *ret_fits);
+/* `accelerator`, unless GpuInfo or the instance type (which may be NULL) says more of the same
+ * product: a form factor, a lost suffix. */
+void skypilot_refine(struct decoding *decoding, const char *accelerator,
+                     const struct gpu_info *info, const char *instance_type,
+                     int32_t gpu_count_milli, struct named_gpu *ret);
 
 #endif

@@ -1,6 +1,7 @@
 /* Reading, cleaning and indexing the rows; what they mean is decided in skypilot.c. */
 #include "server/inventory/skypilot_table.h"
 
+#include "server/inventory/csv_columns.h"
 #include "server/inventory/row.h"
 
 #include <stdlib.h>
@@ -133,8 +134,10 @@ static enum decode_status take_row(struct catalogue *catalogue, const struct csv
         return DECODE_MALFORMED;
     }
     for (size_t c = 0; c < catalogue->width; c++) {
-        if (catalogue->map[c] >= 0 && row.lengths[c] > 0)
-            cells[catalogue->map[c]] = row.cells[c];
+        if (catalogue->map[c] < 0 || row.lengths[c] == 0)
+            continue;
+        bool guarded = *row.cells[c] == '\'' && csv_text_looks_like_formula(row.cells[c]);
+        cells[catalogue->map[c]] = row.cells[c] + guarded;
     }
     const char *name;
     int count;
