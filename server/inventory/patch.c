@@ -113,18 +113,14 @@ static struct json_value *merge(struct arena *arena, const struct json_value *ta
         const struct json_value *old = json_member(result, member->name);
         bool prices = strcmp(member->name, "prices") == 0 && member->type == JSON_TYPE_ARRAY &&
                       old != NULL && old->type == JSON_TYPE_ARRAY;
-        struct json_value *value;
-        if (prices) {
-            value = json_copy(arena, old);
-            for (const struct json_value *item = member->first; item != NULL; item = item->next) {
-                if (item->type == JSON_TYPE_OBJECT)
-                    merge_price(arena, value, item);
-                else
-                    return json_copy(arena, patch); /* validation says what is wrong with it */
-            }
-        } else {
-            value = merge(arena, old, member);
-        }
+        /* An item that is no object stays as it is: validation says what is wrong with it. */
+        for (const struct json_value *item = member->first; prices && item != NULL;
+             item = item->next)
+            prices = item->type == JSON_TYPE_OBJECT;
+        struct json_value *value = prices ? json_copy(arena, old) : merge(arena, old, member);
+        for (const struct json_value *item = member->first; prices && item != NULL;
+             item = item->next)
+            merge_price(arena, value, item);
         put(result, member->name, value);
     }
     return result;
