@@ -1,0 +1,48 @@
+// How facts are shown. What nobody said is a dash, never 0.
+
+export const DASH = "–";
+
+export const shown = (value) => (value === null || value === undefined || value === "" ? DASH : String(value));
+export const withUnit = (value, unit) => (value === null || value === undefined ? DASH : `${value} ${unit}`);
+
+const WORDS = {
+  on_demand: "on demand", spot: "spot", reserved: "reserved", sold_out: "sold out", infiniband: "InfiniBand", roce: "RoCE",
+  ethernet: "Ethernet", nvlink: "NVLink", pcie: "PCIe", sxm: "SXM", nvl: "NVL", oam: "OAM", gpu_cloud: "GPU cloud",
+  provider_api: "provider", undisclosed: "form factor undisclosed",
+};
+export const word = (value) => (value === null || value === undefined ? DASH : WORDS[value] ?? String(value).replaceAll("_", " "));
+
+export const day = (time) => (time ? time.slice(0, 10) : DASH);
+
+// "reserved 12 months", "on demand", "spot".
+export function commitment(price) {
+  if (price.billing !== "reserved") return word(price.billing);
+  const months = String(price.term_months);
+  return `reserved ${months} ${months === "1" ? "month" : "months"}`;
+}
+
+// "16 to 512 GPUs", "from 16 GPUs", or nothing.
+export function gpuRange(price) {
+  if (price.min_gpus && price.max_gpus) return `${price.min_gpus} to ${price.max_gpus} GPUs`;
+  if (price.min_gpus) return `from ${price.min_gpus} GPUs`;
+  if (price.max_gpus) return `up to ${price.max_gpus} GPUs`;
+  return "";
+}
+
+// A decimal text as an integer of millionths, without a double.
+function millionths(text) {
+  const [whole, fraction = ""] = String(text).split(".");
+  return BigInt(whole + fraction.padEnd(6, "0").slice(0, 6));
+}
+
+// What is due at once for one GPU: upfront_percent x price x 730 h x months, in USD and cents. Null where nothing is.
+export function upfrontPerGpu(price) {
+  if (price.billing !== "reserved" || !price.upfront_percent || String(price.upfront_percent) === "0") return null;
+  const scaled = millionths(price.price_per_gpu_hour) * millionths(price.upfront_percent) * 730n * BigInt(String(price.term_months));
+  const cents = (scaled + 500_000_000_000n) / 1_000_000_000_000n; // 10^6 of price, 10^6 of percent, 10^2 of percent; to cents
+  const text = cents.toString().padStart(3, "0");
+  return `${text.slice(0, -2)}.${text.slice(-2)}`;
+}
+
+// Only web addresses become links; a provider's text can't smuggle in another scheme.
+export const safeUrl = (url) => (typeof url === "string" && /^https?:\/\//i.test(url) ? url : null);
