@@ -1,7 +1,7 @@
 // One offer with all its prices, in a dialog that the address can open.
 import { html, useEffect, useRef } from "../vendor/htm-preact-3.1.1/standalone.module.js";
 import { useJson } from "./hooks.js";
-import { commitment, DASH, day, gpuRange, safeUrl, shown, upfrontPerGpu, withUnit, word } from "./format.js";
+import { commitment, DASH, day, gpuRange, money, safeUrl, shown, upfrontPerGpu, withUnit, word } from "./format.js";
 import { Problem } from "./offers.js";
 
 const Fact = ({ name, children }) => html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
@@ -14,14 +14,14 @@ function Prices({ offer }) {
       <th scope="col">For</th></tr></thead>
     <tbody>${offer.prices.map((price) => html`<tr>
       <th scope="row">${commitment(price)}<small>${[price.plan, price.upfront_percent && String(price.upfront_percent) !== "0" ? `${price.upfront_percent} % upfront` : ""].filter(Boolean).join(" · ")}</small></th>
-      <td class="number">$${price.price_per_gpu_hour}${price.quoted_per === "gpu" ? html`<small>as quoted</small>` : null}</td>
-      <td class="number">$${price.price_per_node_hour}${price.quoted_per === "node" ? html`<small>as quoted</small>` : null}</td>
+      <td class="number">${money(price.price_per_gpu_hour)}${price.quoted_per === "gpu" ? html`<small>as quoted</small>` : null}</td>
+      <td class="number">${money(price.price_per_node_hour)}${price.quoted_per === "node" ? html`<small>as quoted</small>` : null}</td>
       <td class="number">${upfrontPerGpu(price) === null ? DASH : `$${upfrontPerGpu(price)}`}</td>
       <td>${gpuRange(price) || "any number"}</td></tr>`)}</tbody>
   </table></div>`;
 }
 
-const amount = (side) => (side === null ? DASH : `$${side.price_per_gpu_hour}`);
+const amount = (side) => (side === null ? DASH : `${money(side.price_per_gpu_hour)}`);
 
 function History({ id }) {
   const { data, error, loading } = useJson(`/v1/offers/${id}/price-history?limit=50`);
@@ -50,7 +50,7 @@ function Body({ offer }) {
       <${Fact} name="Region">${shown(offer.region.slug)}${offer.region.country ? `, ${offer.region.country}` : ""}<small>written “${shown(offer.region.raw)}”${offer.region.zone ? `, zone ${offer.region.zone}` : ""}</small><//>
       <${Fact} name="Stock">${word(offer.availability.status)}, ${withUnit(offer.availability.gpus_available, "GPUs")}, lead time ${withUnit(offer.availability.lead_time_days, "days")}
         ${offer.availability.schedule.map((step) => html`<small>${step.gpus} GPUs within ${step.days} days</small>`)}<//>
-      <${Fact} name="Extra costs">egress ${costs.egress_per_gb === null ? DASH : `$${costs.egress_per_gb} a GB`}, storage ${costs.storage_per_gb_month === null ? DASH : `$${costs.storage_per_gb_month} a GB-month`},
+      <${Fact} name="Extra costs">egress ${costs.egress_per_gb === null ? DASH : `${money(costs.egress_per_gb)} a GB`}, storage ${costs.storage_per_gb_month === null ? DASH : `${money(costs.storage_per_gb_month)} a GB-month`},
         billed by ${withUnit(costs.billing_increment_seconds, "s")}, at least ${withUnit(costs.minimum_duration_seconds, "s")}<//>
       <${Fact} name="Source">${word(offer.source.kind)}, seen ${day(offer.source.observed_at)}${source ? html`, <a href=${source} rel="noopener noreferrer nofollow">${new URL(source).host}</a>` : null}
         ${offer.source.attribution ? html`<small>${offer.source.attribution}</small>` : null}<//>

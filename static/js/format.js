@@ -12,6 +12,12 @@ const WORDS = {
 };
 export const word = (value) => (value === null || value === undefined ? DASH : WORDS[value] ?? String(value).replaceAll("_", " "));
 
+// An amount in USD: every digit the server sent, and at least cents.
+export function money(text) {
+  const [whole, fraction = ""] = String(text).split(".");
+  return `$${whole}.${fraction.padEnd(2, "0")}`;
+}
+
 export const day = (time) => (time ? time.slice(0, 10) : DASH);
 
 // "reserved 12 months", "on demand", "spot".

@@ -1,18 +1,5 @@
-// JSON with numbers kept as they were written. A price goes from the server's bytes to the screen without becoming a double on the way,
-// so 0.043058 can't turn into 0.0430579999. Strings, arrays and objects are plain; a number is a Num with its text.
-
-export class Num {
-  constructor(text) {
-    this.text = text;
-  }
-  toString() {
-    return this.text;
-  }
-  // For comparing and counting only, never for showing.
-  valueOf() {
-    return Number(this.text);
-  }
-}
+// JSON with numbers kept as they were written, as text. A price goes from the server's bytes to the screen without becoming a double on
+// the way, so 0.043058 can't turn into 0.0430579999. To compare or count, use Number(text); to show, the text itself.
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\.)*"/y;
@@ -74,7 +61,7 @@ export function parseJson(source) {
         return meaning;
       }
     }
-    return new Num(take(NUMBER));
+    return take(NUMBER);
   };
   const result = value();
   take(SPACE);

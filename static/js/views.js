@@ -1,9 +1,9 @@
 // The directory of providers and the GPU specifications.
 import { html } from "../vendor/htm-preact-3.1.1/standalone.module.js";
 import { Problem } from "./offers.js";
-import { DASH, shown, word } from "./format.js";
+import { DASH, money, shown, word } from "./format.js";
 
-const range = (row) => (row.min_price_per_gpu_hour === null ? DASH : `$${row.min_price_per_gpu_hour} – $${row.max_price_per_gpu_hour}`);
+const range = (row) => (row.min_price_per_gpu_hour === null ? DASH : `${money(row.min_price_per_gpu_hour)} – ${money(row.max_price_per_gpu_hour)}`);
 
 function Listing({ result, children }) {
   if (result.error) return html`<${Problem} error=${result.error} retry=${result.retry} />`;
