@@ -51,8 +51,9 @@ static bool read_format(struct request *request, struct reply *reply,
         const char *name;
         enum upload_format format;
     } names[] = {
-        {"json", FORMAT_JSON},         {"ndjson", FORMAT_NDJSON},    {"csv", FORMAT_CSV},
-        {"skypilot", FORMAT_SKYPILOT}, {"rackrate", FORMAT_UNKNOWN},
+        {"json", FORMAT_JSON},        {"ndjson", FORMAT_NDJSON},
+        {"csv", FORMAT_CSV},          {"skypilot", FORMAT_SKYPILOT},
+        {"rackrate", FORMAT_UNKNOWN}, {"gpurentalprices", FORMAT_GPURENTALPRICES},
     };
     *ret_format = FORMAT_UNKNOWN;
     const char *name = request_parameter(request, "format");
@@ -68,8 +69,9 @@ static bool read_format(struct request *request, struct reply *reply,
             }
         }
         if (name != NULL)
-            return refuse_parameter(request, reply, "format",
-                                    "format is json, ndjson, csv or skypilot.");
+            return refuse_parameter(
+                request, reply, "format",
+                "format is json, ndjson, csv, rackrate, skypilot or gpurentalprices.");
     }
     /* curl -d says form-urlencoded and curl -T nothing; both mean "look at it". */
     if (type == NULL || is_media_type(type, "application/octet-stream"))

@@ -127,8 +127,8 @@ Test(diff, agrees_with_the_definition)
         cr_expect(set.created + set.updated + set.unchanged == (int64_t)scene.upload.offer_count);
         cr_expect(set.base_version == 7 && set.mode == mode);
         for (int i = 0; i < 40; i++) {
-            char id[8];
-            snprintf(id, sizeof(id), "%02d", i);
+            char id[16];
+            snprintf(id, sizeof(id), "%02u", (unsigned)i % 100);
             expect_id(&scene, &set, id, seed);
         }
         arena_free(&scene.arena);
