@@ -97,7 +97,7 @@ void field_check_members(struct row *row, const struct json_value *object, const
     for (const struct json_value *member = object->first; member != NULL; member = member->next) {
         bool found = false;
         for (size_t i = 0; i < count && !found; i++)
-            found = strcmp(known[i], member->name) == 0;
+            found = *known[i] == *member->name && strcmp(known[i], member->name) == 0;
         if (found)
             continue;
         const char *near = nearest_name(member->name, known, count);

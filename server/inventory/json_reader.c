@@ -38,9 +38,14 @@ static void *fail(struct json_reader *reader, const char *what)
     return NULL;
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 char json_reader_peek(struct json_reader *reader)
 {
-    while (reader->at < reader->end && memchr(" \t\r\n", *reader->at, 4) != NULL)
+    while (reader->at < reader->end && is_space(*reader->at))
         reader->at++;
     if (reader->at < reader->end)
         return *reader->at;
@@ -300,7 +305,8 @@ struct json_value *json_reader_value(struct json_reader *reader)
 const struct json_value *json_member(const struct json_value *object, const char *name)
 {
     for (const struct json_value *member = object->first; member != NULL; member = member->next) {
-        if (member->name != NULL && strcmp(member->name, name) == 0)
+        /* The first byte tells most names apart; this is the hottest comparison of an upload. */
+        if (member->name != NULL && *member->name == *name && strcmp(member->name, name) == 0)
             return member;
     }
     return NULL;

@@ -11,6 +11,12 @@ bool text_is_utf8(const char *bytes, size_t length)
     utf8proc_ssize_t rest = (utf8proc_ssize_t)length;
     while (rest > 0) {
         utf8proc_int32_t codepoint;
+        uint64_t eight;
+        if (rest >= 8 && (memcpy(&eight, at, 8), (eight & UINT64_C(0x8080808080808080)) == 0)) {
+            at += 8;
+            rest -= 8;
+            continue;
+        }
         utf8proc_ssize_t used = *at < 0x80 ? 1 : utf8proc_iterate(at, rest, &codepoint);
         if (used < 1)
             return false;
