@@ -66,6 +66,46 @@ static void make_inside(void)
     }
 }
 
+static void hash_text(struct crypt_hasher *hasher, const char *text)
+{
+    crypt_hasher_add(hasher, text == NULL ? "" : text, text == NULL ? 1 : strlen(text) + 1);
+}
+
+/* All that answers print of a GPU: another build's figures are another answer. */
+static void hash_gpu(struct crypt_hasher *hasher, const struct gpu *gpu)
+{
+    const char *const texts[] = {
+        gpu->slug,           gpu->family,       gpu->vendor,
+        gpu->name,           gpu->sources.vram, gpu->sources.memory_bandwidth,
+        gpu->sources.bf16,   gpu->sources.fp8,  gpu->sources.tdp,
+        gpu->sources.nvlink, gpu->sources.year};
+    const int64_t numbers[] = {gpu->is_family,
+                               gpu->form_factor,
+                               gpu->vram_gb_milli,
+                               gpu->memory_bandwidth_gb_per_s_milli,
+                               gpu->bf16_dense_tflops_milli,
+                               gpu->fp8_dense_tflops_milli,
+                               gpu->tdp_watts,
+                               gpu->nvlink_gb_per_s_milli,
+                               gpu->year};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        hash_text(hasher, texts[i]);
+    crypt_hasher_add(hasher, numbers, sizeof(numbers));
+    for (size_t i = 0; gpu->aliases != NULL && gpu->aliases[i] != NULL; i++)
+        hash_text(hasher, gpu->aliases[i]);
+}
+
+static void hash_place(struct crypt_hasher *hasher, const struct place *place)
+{
+    const char *const texts[] = {place->slug, place->name, place->country, place->continent,
+                                 place->parent};
+    const int64_t numbers[] = {place->kind, place->latitude_microdegrees,
+                               place->longitude_microdegrees};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        hash_text(hasher, texts[i]);
+    crypt_hasher_add(hasher, numbers, sizeof(numbers));
+}
+
 static void make_ranks(void)
 {
     struct crypt_hasher hasher;
@@ -75,11 +115,9 @@ static void make_ranks(void)
     make_inside();
     crypt_hasher_init(&hasher, sizeof(hash));
     for (uint16_t i = 0; i < gpu_count(); i++)
-        crypt_hasher_add(&hasher, gpu_at(gpu_order[i])->slug,
-                         strlen(gpu_at(gpu_order[i])->slug) + 1);
+        hash_gpu(&hasher, gpu_at(gpu_order[i]));
     for (uint16_t i = 0; i < place_count(); i++)
-        crypt_hasher_add(&hasher, place_at(place_order[i])->slug,
-                         strlen(place_at(place_order[i])->slug) + 1);
+        hash_place(&hasher, place_at(place_order[i]));
     crypt_hasher_finish(&hasher, hash);
     memcpy(&tables_hash, hash, sizeof(tables_hash));
 }

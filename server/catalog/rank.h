@@ -19,7 +19,7 @@ uint16_t place_of_rank(uint16_t rank);
 /* One byte a rank, place_count() of them: 1 where that place is `outer` or lies in it. */
 const uint8_t *places_inside(uint16_t outer_rank);
 
-/* A hash of all slugs of both tables: what an answer depends on beside the data. */
+/* A hash of all that both tables say: what an answer depends on beside the data. */
 uint64_t reference_hash(void);
 
 #endif
