@@ -77,12 +77,19 @@ static void add_family(struct choice *choice, const char *family, int64_t vram_g
 /* A slug, or a family's name: the exact words. False where it is neither. */
 static bool add_exact_gpu(struct choice *choice, const char *value)
 {
-    bool found = false;
-    for (uint16_t rank = 0; rank < gpu_count(); rank++) {
-        const struct gpu *gpu = gpu_at(gpu_of_rank(rank));
-        if (strcmp(gpu->slug, value) != 0 && strcmp(gpu->family, value) != 0)
-            continue;
-        choice->either[rank] = 1;
+    uint16_t count = gpu_count(), low = 0, high = count, exact = gpu_find(value);
+    bool found = exact != INDEX_NONE;
+    if (found)
+        choice->either[gpu_rank(exact)] = 1;
+    while (low < high) { /* ranks are in order of family */
+        uint16_t middle = (uint16_t)(low + (high - low) / 2);
+        if (strcmp(gpu_at(gpu_of_rank(middle))->family, value) < 0)
+            low = (uint16_t)(middle + 1);
+        else
+            high = middle;
+    }
+    for (; low < count && strcmp(gpu_at(gpu_of_rank(low))->family, value) == 0; low++) {
+        choice->either[low] = 1;
         found = true;
     }
     return found;

@@ -39,7 +39,8 @@ static void add_set(struct plan *plan, size_t column, const uint8_t *set, size_t
         add(plan, (struct filter){
                       .kind = FILTER_RUNS, .column = column, .runs = runs, .count = run_count});
     } else {
-        uint8_t *table = arena_calloc(plan->arena, UINT16_MAX + 1, 1);
+        size_t size = count > RANK_NONE ? count : RANK_NONE + 1;
+        uint8_t *table = arena_calloc(plan->arena, size, 1);
         memcpy(table, set, count);
         add(plan, (struct filter){.kind = FILTER_TABLE, .column = column, .table = table});
     }

@@ -31,7 +31,8 @@ const char *parse_excerpt(struct parse *parse, const char *value)
 static size_t table_index(const char *name)
 {
     size_t index = 0;
-    while (index < parameter_count && strcmp(parameter_table[index].name, name) != 0)
+    while (index < parameter_count && (parameter_table[index].name[0] != name[0] ||
+                                       strcmp(parameter_table[index].name, name) != 0))
         index++;
     return index;
 }

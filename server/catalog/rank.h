@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-#define RANK_NONE UINT16_MAX
+/* Rank of what lies nowhere known: above all others, and small, so that tables by rank stay so. */
+#define RANK_NONE 4095
 
 /* Rank of a GPU index, and back. Ranks are 0 … gpu_count()-1. */
 uint16_t gpu_rank(uint16_t gpu_index);

@@ -128,12 +128,12 @@ static void match_segment(struct run *run)
         match_rows(run, 0, segment->row_count);
         return;
     }
-    for (uint16_t rank = 0; rank < gpu_count(); rank++) {
+    for (uint16_t rank = 0, ranks = gpu_count(); rank < ranks; rank++) {
         if (plan->gpus[rank] == 0 || segment->gpu_start[rank] == segment->gpu_start[rank + 1])
             continue;
         uint32_t first = segment->gpu_start[rank], last = segment->gpu_start[rank + 1];
         run->in_price_order = cheapest_first && last - first > BLOCK_ROWS;
-        while (!run->in_price_order && rank + 1 < gpu_count() && plan->gpus[rank + 1] != 0)
+        while (!run->in_price_order && rank + 1 < ranks && plan->gpus[rank + 1] != 0)
             last = segment->gpu_start[++rank + 1];
         match_rows(run, first, last);
     }
@@ -176,7 +176,7 @@ static void walk_gpu(struct run *run, uint32_t first, uint32_t last)
 
 static void walk_segment(struct run *run)
 {
-    for (uint16_t rank = 0; rank < gpu_count(); rank++)
+    for (uint16_t rank = 0, ranks = gpu_count(); rank < ranks; rank++)
         walk_gpu(run, run->view.segment->gpu_start[rank], run->view.segment->gpu_start[rank + 1]);
 }
 

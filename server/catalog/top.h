@@ -20,7 +20,8 @@ static inline int64_t top_ceiling(const struct top *top)
     return top->count < top->capacity ? INT64_MAX : top->heap[0].key;
 }
 
-/* Whether a hit with this key and id is better than the worst; where equal keys abound, most are not. */
+/* Whether a hit with this key and id is better than the worst; where equal keys abound, most are
+ * not. */
 static inline bool top_may_take(const struct top *top, int64_t key, struct offer_key id)
 {
     return top->count < top->capacity || key < top->heap[0].key ||
