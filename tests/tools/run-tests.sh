@@ -16,6 +16,7 @@ trap 'exit 130' INT TERM
 
 export RACKRATE_TEST_DATA=${RACKRATE_TEST_DATA:-../shared/data}
 export RACKRATE_TEST_BIN=$PWD/$tree/rackrate
+export RACKRATE_CONTRACT_LOG=$work/answers.ndjson
 RACKRATE_TEST_DATABASE_URL=$(tests/tools/pg.sh start "$work/pg") || exit 1
 export RACKRATE_TEST_DATABASE_URL
 mkdir -p "$work/sanitizer"
