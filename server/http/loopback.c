@@ -4,6 +4,7 @@
 #include "server/http/assets.h"
 #include "server/http/dispatch.h"
 
+#include "server/base/crypto.h"
 #include "server/base/timestamp.h"
 
 #include <fcntl.h>
@@ -27,8 +28,20 @@ static void record(const char *method, const char *target, const struct loopback
     for (size_t i = 0; i < made->header_count; i++)
         buf_add_json_member_string(&line, made->headers[i].name, made->headers[i].value);
     buf_add_char(&line, '}');
+    /* A compressed body is no text: its bytes go in base64 beside an empty one. */
+    const char *encoding = NULL;
+    for (size_t i = 0; i < made->header_count; i++) {
+        if (strcmp(made->headers[i].name, "Content-Encoding") == 0)
+            encoding = made->headers[i].value;
+    }
     buf_add_json_key(&line, "body");
-    buf_add_json_bytes(&line, reply->body, reply->body_length);
+    buf_add_json_bytes(&line, reply->body, encoding == NULL ? reply->body_length : 0);
+    if (encoding != NULL) {
+        char *text = xmalloc(CRYPT_BASE64_SIZE(reply->body_length) + 4);
+        crypt_base64url(reply->body, reply->body_length, text);
+        buf_add_json_member_string(&line, "bytes", text);
+        free(text);
+    }
     buf_add_string(&line, "}\n");
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (fd >= 0) {

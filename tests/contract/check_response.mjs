@@ -76,7 +76,7 @@ function checkBody(parts, type, answer, wanted) {
 
 function decoded(answer) {
   const encoding = Object.entries(answer.headers).find(([name]) => name.toLowerCase() === "content-encoding")?.[1];
-  return encoding === "gzip" && answer.bytes ? { ...answer, body: gunzipSync(Buffer.from(answer.bytes, "base64")).toString() } : answer;
+  return encoding === "gzip" && answer.bytes ? { ...answer, body: gunzipSync(Buffer.from(answer.bytes, "base64url")).toString() } : answer;
 }
 
 if (import.meta.url === `file://${process.argv[1]}`) {
