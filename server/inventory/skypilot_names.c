@@ -41,6 +41,10 @@ void gpu_info_read(const char *text, struct arena *arena, struct gpu_info *ret_i
     size_t digits = strspn(size, "0123456789.");
     if (digits > 0 && decimal_parse(size, digits, 0, true, &value) <= DECIMAL_ROUNDED && value > 0)
         ret_info->size_mib = value;
+    /* The one catalogue that gives the total of all GPUs here is also the only one that leaves the
+     * manufacturer out. */
+    ret_info->size_is_total =
+        strstr(text, "'Manufacturer'") == NULL && strstr(text, "'Count'") != NULL;
 }
 
 /* 4x-RTX_4070S_Ti-32-65536, gpu_1x_h100_sxm5, gpu-h100-sxm_1gpu-16vcpu-200gb, 1x_A100-80GB_SECURE:
@@ -104,10 +108,11 @@ static int64_t vram_of(struct decoding *decoding, const char *name, const struct
     int64_t as_mib = info->size_mib * 1000 / 1024;
     if (decoding_resolve_gpu(decoding, name, UNKNOWN)->gpu == gpu_unrecognized())
         return gpu_count_milli == 1000 && as_mib >= 1000 ? as_mib : UNKNOWN;
+    int64_t of_all = gpu_count_milli > 1000
+                         ? decimal_muldiv_half_even(as_mib, 1000, gpu_count_milli, &overflow)
+                         : -1;
     const int64_t readings[] = {
-        as_mib, /* of one */
-        gpu_count_milli > 1000 ? decimal_muldiv_half_even(as_mib, 1000, gpu_count_milli, &overflow)
-                               : -1,                        /* of all */
+        info->size_is_total ? of_all : as_mib, info->size_is_total ? as_mib : of_all,
         info->size_mib < 1000 ? info->size_mib * 1000 : -1, /* GB */
     };
     for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {

@@ -9,8 +9,9 @@
  * 'MemoryInfo': {'SizeInMiB': 40960}}], 'TotalGpuMemoryInMiB': 327680}), or a bare name, or
  * nothing. */
 struct gpu_info {
-    const char *name; /* NULL where none */
-    int64_t size_mib; /* UNKNOWN where none; of one GPU, of all, or GB: catalogues differ */
+    const char *name;   /* NULL where none */
+    int64_t size_mib;   /* UNKNOWN where none; of one GPU, of all, or GB: catalogues differ */
+    bool size_is_total; /* of all GPUs together, when divided that fits */
 };
 void gpu_info_read(const char *text, struct arena *arena, struct gpu_info *ret_info);
 

@@ -17,6 +17,9 @@ TestSuite(skypilot, .timeout = 240);
     "InstanceType,AcceleratorName,AcceleratorCount,vCPUs,MemoryGiB,GpuInfo,Price,SpotPrice,"       \
     "Region,AvailabilityZone\n"
 #define INFO(name, count, mib)                                                                     \
+    "\"{'Gpus': [{'Name': '" name "', 'Manufacturer': 'NVIDIA', 'Count': " count                   \
+    ", 'MemoryInfo': {'SizeInMiB': " mib "}}], 'TotalGpuMemoryInMiB': 1}\""
+#define TOTAL(name, count, mib)                                                                    \
     "\"{'Gpus': [{'Name': '" name "', 'Count': " count ", 'MemoryInfo': {'SizeInMiB': " mib        \
     "}}], 'TotalGpuMemoryInMiB': 1}\""
 
@@ -39,6 +42,11 @@ Test(skypilot, which_gpu_and_how_much_memory)
          32000},
         {"1x_A100-80GB_SECURE,A100-80GB,1.0,8.0,117.0," INFO("A100 PCIe", "1", "80") ",1,,r,",
          "a100-pcie-80gb", 80000},
+        /* totals where the manufacturer is left out: no conversion to 48 GB, no 80 GB card */
+        {"2x-RTX_4090-32-131072,RTX4090,2,1,1," TOTAL("RTX4090", "2", "49128") ",1,,r,", "rtx-4090",
+         24000},
+        {"2x-A100_SXM4-32-131072,A100,2,1,1," TOTAL("A100", "2", "81920") ",1,,r,", "a100-sxm-40gb",
+         40000},
         /* a lost suffix, a lost form factor */
         {"4x-RTX_4070S_Ti-32-65536,RTX4070,4,1,1," INFO("RTX4070", "4", "65504") ",1,,r,",
          "rtx-4070-ti-super", 16000},
