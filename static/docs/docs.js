@@ -51,7 +51,7 @@ function members(schema, open = []) {
   }));
 }
 
-const parameterTable = (list) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Parameters" },
+const parameterTable = (list, of) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Parameters: ${of}` },
   make("table", {}, make("thead", {}, make("tr", {}, ...["Name", "In", "Type", "Meaning"].map((head) => make("th", { scope: "col" }, head)))),
     make("tbody", {}, ...list.map((parameter) => make("tr", {}, make("th", { scope: "row" }, make("code", {}, parameter.name)),
       make("td", {}, parameter.in + (parameter.required ? ", required" : "")), make("td", {}, typeText(parameter.schema ?? {})),
@@ -76,11 +76,11 @@ function operationSection(path, method, operation, shared) {
   return make("section", { id: operation.operationId },
     make("h3", {}, make("span", { class: "method" }, method.toUpperCase()), " ", make("code", {}, path)),
     make("p", {}, make("strong", {}, operation.summary ?? "")), operation.description ? prose("p", { class: "prose" }, operation.description) : "",
-    parameters.length > 0 ? parameterTable(parameters) : "",
+    parameters.length > 0 ? parameterTable(parameters, `${operation.summary} (${operation.operationId})`) : "",
     ...body("Body", resolve(operation.requestBody)?.content),
     make("h4", {}, "Answers"), make("ul", {}, ...responses.map(([status, response]) => make("li", {}, make("code", {}, status), " ", prose("span", {}, response.description)))),
     ...(good ? body(`Answer ${good[0]}`, good[1].content) : []),
-    make("h4", {}, "Try"), make("pre", {}, make("code", {}, curl(method, path, operation))));
+    make("h4", {}, "Try"), make("pre", { tabindex: "0" }, make("code", {}, curl(method, path, operation))));
 }
 
 const PROBLEMS = {

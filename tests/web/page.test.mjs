@@ -1,0 +1,206 @@
+// The page in a real Chromium against a real server. RACKRATE_WEB_BASE is its address, RACKRATE_WEB_KEY a key of the provider `web`.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import AxeBuilder from "@axe-core/playwright";
+import { chromium } from "playwright-core";
+
+const base = process.env.RACKRATE_WEB_BASE;
+const key = process.env.RACKRATE_WEB_KEY;
+let browser;
+
+const price = (amount, more = {}) => ({ billing: "on_demand", price_per_gpu_hour: amount, ...more });
+const offers = [
+  { external_id: "l40s", gpu: "L40S", gpu_count: 4, region: "us-east", prices: [price(1.2345)] },
+  { external_id: "h200", gpu: "H200 SXM", gpu_count: 8, region: "se-stockholm", node: { vcpus: 192, memory_gib: 2048 },
+    prices: [price(3.5), { billing: "reserved", term_months: 12, price_per_gpu_hour: 2.2, upfront_percent: 20, min_gpus: 16, max_gpus: 512 }],
+    order_url: "https://web.example/order", availability: { status: "available", gpus_available: 64 } },
+  { external_id: "exact", gpu: "A100 PCIe 40GB", gpu_count: 1, region: "nowhere-land", prices: [price(0.043058)] },
+  ...Array.from({ length: 60 }, (_, i) => ({ external_id: `t4-${i}`, gpu: "T4", gpu_count: 1, prices: [price(Number(`0.${300 + i}`))] })),
+];
+
+before(async () => {
+  const response = await fetch(`${base}/v1/providers/web/inventory`, {
+    method: "PUT", headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" }, body: JSON.stringify({ offers }),
+  });
+  assert.equal(response.status, 200, await response.text());
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+});
+after(() => browser?.close());
+
+// A page that notes what must not happen: scripts failing, the content policy stepping in, requests to anywhere else.
+async function open(path, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.faults = [];
+  page.on("pageerror", (error) => page.faults.push(`error: ${error.message}`));
+  page.on("console", (message) => /content security|trusted type/i.test(message.text()) && page.faults.push(message.text()));
+  page.on("request", (request) => !request.url().startsWith(base) && !request.url().startsWith("data:") && page.faults.push(`request to ${request.url()}`));
+  await page.goto(base + path);
+  return page;
+}
+async function close(page) {
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}
+const rows = (page) => page.locator("main table tbody tr");
+const settled = (page) => page.locator("section[aria-busy=false]").first().waitFor();
+
+test("lists offers with both figures, exactly", async () => {
+  const page = await open("/?provider=web&gpu=a100-pcie-40gb,h200-sxm,l40s");
+  await settled(page);
+  assert.equal(await rows(page).count(), 3);
+  const text = await page.locator("main").innerText();
+  for (const wanted of ["$0.043058", "$1.2345", "$4.938", "$2.20", "$17.60", "nowhere-land"]) assert.ok(text.includes(wanted), `${wanted} in ${text.slice(0, 400)}`);
+  await close(page);
+});
+
+test("every filter changes the address and the rows", async () => {
+  const page = await open("/?provider=web");
+  await settled(page);
+  const choose = async (name, value, expected) => {
+    const control = page.locator(`.filters [name=${name}]`);
+    const before = page.url();
+    if ((await control.evaluate((element) => element.tagName)) === "SELECT") await control.selectOption(value);
+    else {
+      await control.fill(value);
+      await control.press("Enter");
+    }
+    await page.waitForURL((url) => url.toString() !== before && new URL(url).searchParams.get(name) === value);
+    await page.waitForFunction((count) => document.querySelector("[role=status]")?.textContent.startsWith(`${count} `), expected);
+  };
+  await choose("gpu", "h200-sxm", 1);
+  await choose("billing", "reserved", 1);
+  await choose("term_months", "12", 1);
+  await choose("max_price", "2.1", 0);
+  assert.ok((await page.locator("main").innerText()).includes("Loosen one of these"));
+  await page.getByRole("button", { name: "without max price 2.1" }).click();
+  await page.waitForFunction(() => document.querySelector("[role=status]")?.textContent.startsWith("1 "));
+  await choose("region", "eu-north", 1);
+  await choose("gpu_count", "8", 1);
+  await choose("min_vram_gb", "141", 1);
+  await choose("form_factor", "sxm", 1);
+  await choose("availability", "available", 1);
+  await close(page);
+});
+
+test("sorting, paging to the end and Back", async () => {
+  const page = await open("/?provider=web&gpu=t4");
+  await settled(page);
+  assert.equal(await rows(page).count(), 50);
+  const first = await rows(page).first().innerText();
+  await page.getByRole("button", { name: "Next page" }).click();
+  await page.waitForFunction(() => document.querySelectorAll("main table tbody tr").length === 10);
+  assert.ok(page.url().includes("cursor="));
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelectorAll("main table tbody tr").length === 50);
+  assert.equal(await rows(page).first().innerText(), first);
+  await page.getByRole("button", { name: /^Per GPU/ }).click();
+  await page.waitForURL(/sort=-price/);
+  await page.waitForFunction((text) => document.querySelector("main table tbody tr").innerText !== text, first);
+  assert.ok((await rows(page).first().innerText()).includes("$0.359"));
+  await close(page);
+});
+
+test("an offer opens with all its prices, from the list and from its address", async () => {
+  const page = await open("/?provider=web&gpu=h200-sxm");
+  await settled(page);
+  await rows(page).first().getByRole("button").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByText("reserved 12 months").waitFor();
+  const text = await dialog.innerText();
+  for (const wanted of ["on demand", "$3.50", "$28.00", "$2.20", "$3854.40", "16 to 512 GPUs", "192 vCPUs", "Order at"]) assert.ok(text.includes(wanted), wanted);
+  assert.match(page.url(), /offer=of_/);
+  const address = page.url();
+  await page.keyboard.press("Escape");
+  await page.waitForURL((url) => !url.toString().includes("offer="));
+  await close(page);
+  const again = await open(address.slice(base.length));
+  await again.getByRole("dialog").getByText("reserved 12 months").waitFor();
+  await close(again);
+});
+
+test("samples are labelled with their date", async () => {
+  const page = await open("/?provider=voltage-park");
+  await settled(page);
+  assert.ok((await rows(page).first().innerText()).includes("sample of 2024-08-15"));
+  await close(page);
+});
+
+test("what the API refuses is shown, not dropped", async () => {
+  const page = await open("/?provider=web&gpuu=h100");
+  await page.getByRole("alert").waitFor();
+  const text = await page.getByRole("alert").innerText();
+  assert.ok(text.includes("gpuu") && text.includes("gpu?") && /request [0-9a-f-]{36}/.test(text), text);
+  await close(page);
+});
+
+test("a server that can't be reached is said, and tried again", async () => {
+  const page = await open("/?provider=web&gpu=l40s");
+  await settled(page);
+  await page.route("**/v1/offers?*", (route) => route.abort());
+  await page.locator(".filters [name=billing]").selectOption("on_demand");
+  await page.getByRole("alert").getByText("can't be reached").waitFor();
+  await page.unroute("**/v1/offers?*");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await settled(page);
+  assert.equal(await rows(page).count(), 1);
+  await close(page);
+});
+
+test("providers and GPUs have their views", async () => {
+  const page = await open("/?view=providers");
+  await page.getByRole("button", { name: "web" }).click();
+  await page.waitForURL(/provider=web/);
+  await settled(page);
+  await page.getByRole("link", { name: "GPUs" }).click();
+  await page.getByText("NVIDIA H200 SXM").first().waitFor();
+  await close(page);
+});
+
+for (const path of ["/?provider=web&gpu=h200-sxm", "/?view=providers", "/?view=gpus", "/?gpuu=1", "/docs"]) {
+  test(`nothing bars people at ${path}`, async () => {
+    const page = await open(path);
+    await page.waitForLoadState("networkidle");
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), []);
+    await close(page);
+  });
+}
+
+test("works on a phone and by keyboard alone", async () => {
+  const page = await open("/?provider=web", { viewport: { width: 390, height: 800 } });
+  await settled(page);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling of the page");
+  await page.locator(".filters [name=gpu]").focus();
+  for (let i = 0; i < 40 && !(await page.evaluate(() => document.activeElement?.classList.contains("open"))); i++) await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await close(page);
+});
+
+test("the first view is light", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  let bytes = 0;
+  page.on("response", async (response) => {
+    const sizes = await response.request().sizes().catch(() => null);
+    if (sizes && !response.url().includes("/v1/")) bytes += sizes.responseBodySize;
+  });
+  await page.goto(`${base}/?provider=web`, { waitUntil: "networkidle" });
+  assert.ok(bytes > 0 && bytes < 150_000, `${bytes} bytes of page`);
+  await context.close();
+});
+
+test("the reference names every operation", async () => {
+  const page = await open("/docs");
+  await page.locator("#replaceInventory").waitFor();
+  const contract = await (await fetch(`${base}/openapi.json`)).json();
+  const ids = Object.values(contract.paths).flatMap((item) => Object.values(item).map((operation) => operation.operationId)).filter(Boolean);
+  for (const id of ids) assert.equal(await page.locator(`#${id}`).count(), 1, id);
+  await close(page);
+});
