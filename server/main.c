@@ -57,8 +57,9 @@ int main(int argc, char **argv)
         return EXIT_REFUSED;
     }
     json_object_seed(0); /* before threads, as the library asks */
-    /* Uploads take large blocks for a moment. Fixed at this size they are mapped and given back to the system when freed, instead of
-     * staying with the process for ever because the threshold moved up after the first one. */
+    /* Uploads take large blocks for a moment. Fixed at this size they are mapped and given back to
+     * the system when freed, instead of staying with the process for ever because the threshold
+     * moved up after the first one. */
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     mallopt(M_ARENA_MAX, 8);
     if (!settings_load(&settings, &argc, argv, &error)) {

@@ -71,7 +71,7 @@ static const struct setting table[] = {
            "requests a minute and client address, on this node; 0 is no limit; loopback is exempt"),
     NUMBER(upload_retention_days, "90", 1, 36500, "days uploads and their rejected rows are kept"),
     NUMBER(tombstone_retention_days, "30", 1, 36500, "days removed offers answer 410"),
-    NUMBER(audit_retention_days, "730", 1, 36500, "days the audit log is kept"),
+    NUMBER(audit_retention_days, "730", 31, 36500, "days the audit log is kept"),
 };
 #define SETTING_COUNT (sizeof(table) / sizeof(table[0]))
 

@@ -95,6 +95,11 @@ static int serve(const struct settings *settings, struct cli_database *database,
     struct app app = {.settings = settings, .node = node_new(database->url)};
     struct http_hooks hooks = app_hooks(&app);
     struct http_options options = options_of(settings);
+    const struct retention retention = {
+        .upload_days = (int32_t)settings->upload_retention_days,
+        .tombstone_days = (int32_t)settings->tombstone_retention_days,
+        .audit_days = (int32_t)settings->audit_retention_days,
+    };
     char *error = NULL;
     int code = EXIT_REFUSED;
     if (!node_catch_up(app.node, database->connection)) {
@@ -105,7 +110,7 @@ static int serve(const struct settings *settings, struct cli_database *database,
         struct http_server *server = http_server_start(&options, &hooks, &error);
         if (server == NULL) {
             fprintf(stderr, "rackrate: %s\n", error);
-        } else if (node_start_sync(app.node, SYNC_INTERVAL_MS)) {
+        } else if (node_start_sync(app.node, SYNC_INTERVAL_MS, &retention)) {
             log_info("ready", "url=http://%.*s:%u/ offers=%zu",
                      (int)(strrchr(settings->listen, ':') - settings->listen), settings->listen,
                      http_server_port(server), offer_count(app.node));

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPOCH_SIZE 64
+#define EPOCH_SIZE            64
+#define RETENTION_INTERVAL_US (INT64_C(3600) * 1000000)
 
 struct held_provider {
     int64_t id;
@@ -41,6 +42,8 @@ struct node {
     pthread_t thread;
     bool running;
     unsigned interval_ms;
+    struct retention retention; /* upload_days 0: keep all */
+    int64_t cleaned_at_us;      /* monotonic */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     bool stopping;
@@ -316,6 +319,17 @@ static bool wait_or_stop(struct node *node, unsigned interval_ms)
     return stop;
 }
 
+/* Once an hour; every node does it, each finding little left by the others. */
+static void clean_up(struct node *node, struct db_connection *connection)
+{
+    int64_t now_us = monotonic_now_us();
+    if (node->retention.upload_days == 0 || now_us - node->cleaned_at_us < RETENTION_INTERVAL_US)
+        return;
+    node->cleaned_at_us = now_us;
+    if (db_retention(connection, &node->retention) != DB_OK)
+        log_warning("what retention no longer keeps could not be removed", NULL);
+}
+
 static void *sync_main(void *argument)
 {
     struct node *node = argument;
@@ -335,6 +349,8 @@ static void *sync_main(void *argument)
                 db_disconnect(connection);
                 connection = NULL;
             }
+        } else {
+            clean_up(node, connection);
         }
     } while (!wait_or_stop(node, node->interval_ms));
     if (connection != NULL)
@@ -342,8 +358,12 @@ static void *sync_main(void *argument)
     return NULL;
 }
 
-bool node_start_sync(struct node *node, unsigned interval_ms)
+bool node_start_sync(struct node *node, unsigned interval_ms, const struct retention *retention)
 {
+    if (retention != NULL)
+        node->retention = *retention;
+    /* The first round comes after start-up is over. */
+    node->cleaned_at_us = monotonic_now_us() - RETENTION_INTERVAL_US + INT64_C(60) * 1000000;
     node->interval_ms = interval_ms;
     node->stopping = false;
     node->running = pthread_create(&node->thread, NULL, sync_main, node) == 0;

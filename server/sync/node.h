@@ -4,6 +4,7 @@
 #define RACKRATE_SYNC_NODE_H
 
 #include "db/db.h"
+#include "db/upload.h"
 #include "server/auth/key_cache.h"
 #include "server/catalog/catalog.h"
 
@@ -31,7 +32,7 @@ bool node_reload_keys(struct node *node, struct db_connection *connection);
 
 /* Starts the thread that catches up every `interval_ms` with a connection of its own, reconnecting
  * for ever; stops it. */
-bool node_start_sync(struct node *node, unsigned interval_ms);
+bool node_start_sync(struct node *node, unsigned interval_ms, const struct retention *retention);
 void node_stop_sync(struct node *node);
 
 /* Whether everything was loaded at least once. */
