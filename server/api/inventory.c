@@ -299,6 +299,39 @@ static void record_refusal(struct request *request, struct db_connection *connec
     buf_free(&ret_result->body);
 }
 
+/* The market an upload is held against: medians of everybody else's prices, looked up once per kind
+ * of price. */
+struct market {
+    struct snapshot *snapshot;
+    const char *provider_slug;
+    struct {
+        uint16_t gpu;
+        enum billing billing;
+        int32_t term_months;
+        int64_t microusd;
+    } known[64];
+    size_t known_count;
+};
+
+static int64_t market_median(void *closure, uint16_t gpu, const struct price *price)
+{
+    struct market *market = closure;
+    for (size_t i = 0; i < market->known_count; i++) {
+        if (market->known[i].gpu == gpu && market->known[i].billing == price->billing &&
+            market->known[i].term_months == price->term_months)
+            return market->known[i].microusd;
+    }
+    int64_t microusd = snapshot_price_median(market->snapshot, gpu, price->billing,
+                                             price->term_months, market->provider_slug);
+    /* Beyond 64 kinds the oldest make room: an upload names its kinds in runs. */
+    size_t at = market->known_count < 64 ? market->known_count++ : (size_t)gpu % 64;
+    market->known[at].gpu = gpu;
+    market->known[at].billing = price->billing;
+    market->known[at].term_months = price->term_months;
+    market->known[at].microusd = microusd;
+    return microusd;
+}
+
 static void apply_upload(struct request *request, struct reply *reply, struct worker *worker,
                          const struct upload_options *options, const char *body, size_t length)
 {
@@ -310,10 +343,17 @@ static void apply_upload(struct request *request, struct reply *reply, struct wo
         .skip_bad_rows = options->skip_bad_rows,
         .as_of_us = TIMESTAMP_UNKNOWN,
     };
+    struct market market = {
+        .snapshot = catalog_acquire(node_catalog(app->node)),
+        .provider_slug = request->captures[0],
+    };
+    decode.median = market_median;
+    decode.median_closure = &market;
     struct upload upload = {0};
     struct decode_error error = {0};
     enum decode_status status =
         upload_decode(&decode, body, length, &request->arena, &upload, &error);
+    snapshot_release(market.snapshot);
     if (status != DECODE_OK) {
         metric_add(METRIC_UPLOADS_REFUSED, 1);
         refuse_body(request, reply, status, &error);

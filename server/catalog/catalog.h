@@ -106,6 +106,13 @@ bool snapshot_write_offer(struct snapshot *snapshot, const char *provider_slug,
 bool snapshot_knows_gpu_name(const struct snapshot *snapshot, const char *raw);
 bool snapshot_knows_region_name(const struct snapshot *snapshot, const char *raw);
 
+/* The median price per GPU-hour of live prices of a GPU with this billing and term, in
+ * micro-dollars, samples, suspended providers and `except_provider` (whose own upload is judged)
+ * left out; UNKNOWN where fewer than five are there. Any thread. */
+int64_t snapshot_price_median(const struct snapshot *snapshot, uint16_t gpu_index,
+                              enum billing billing, int32_t term_months,
+                              const char *except_provider);
+
 struct catalog_stats {
     uint64_t publishes;
     uint64_t failed_builds;

@@ -310,3 +310,42 @@ Test(api_inventory, profile_and_history)
     free(a);
     free(b);
 }
+
+/* An inventory of one offer of a GPU at a price a GPU-hour. */
+static void put_price(const char *slug, const char *provider_key, const char *price)
+{
+    char target[100];
+    char *body = test_inventory("m", price);
+    snprintf(target, sizeof(target), "/v1/providers/%s/inventory", slug);
+    cr_assert(test_api_status(&api, "PUT", target, provider_key, NULL, body) == 200);
+    free(body);
+}
+
+static bool is_flagged(const char *provider, const char *flag)
+{
+    char target[100], wanted[80];
+    snprintf(target, sizeof(target), "/v1/providers/%s/offers/m", provider);
+    snprintf(wanted, sizeof(wanted), "\"%s\"", flag);
+    struct loopback_reply reply = test_api_call(&api, "GET", target, NULL, NULL, NULL);
+    bool found = reply.status == 200 && strstr(reply.body, wanted) != NULL;
+    loopback_reply_free(&reply);
+    return found;
+}
+
+Test(api_inventory, prices_far_from_what_others_ask_are_flagged)
+{
+    for (int i = 0; i < 6; i++) {
+        char slug[20], provider_key[64], price[20];
+        snprintf(slug, sizeof(slug), "rival-%d", i);
+        snprintf(price, sizeof(price), "2.%d", i);
+        test_api_provider(&api, slug, provider_key);
+        put_price(slug, provider_key, price);
+    }
+    put_price("acme", key, "3");
+    cr_expect(!is_flagged("acme", "price_far_above_median") &&
+              !is_flagged("acme", "price_far_below_median"));
+    put_price("acme", key, "1800");
+    cr_expect(is_flagged("acme", "price_far_above_median"), "a monthly figure entered as hourly");
+    put_price("acme", key, "0.05");
+    cr_expect(is_flagged("acme", "price_far_below_median"));
+}
