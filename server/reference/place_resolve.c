@@ -48,21 +48,23 @@ static const char *find_word(const char *provider, const char *code)
     return NULL;
 }
 
-/* What all vocabularies that know a code agree on, or NULL. Nebius writes its own places in
- * Google's style (us-central1), so its words count in its own vocabulary only. */
-static const char *agreed_word(const char *code)
+/* What all vocabularies that know a code agree on, or NULL; *ret_disputed tells whether they
+ * disagree. Nebius writes its own places in Google's style (us-central1), so its words count in its
+ * own vocabulary only. */
+static const char *agreed_word(const char *code, bool *ret_disputed)
 {
     const char *slug = NULL;
+    *ret_disputed = false;
     for (size_t i = 0; i < place_word_count; i++) {
         if (strcmp(place_words[i].code, code) != 0 ||
             strcmp(place_words[i].provider, "awslocal") == 0 ||
             strcmp(place_words[i].provider, "nebius") == 0)
             continue;
         if (slug != NULL && strcmp(slug, place_words[i].slug) != 0)
-            return NULL;
+            *ret_disputed = true;
         slug = place_words[i].slug;
     }
-    return slug;
+    return *ret_disputed ? NULL : slug;
 }
 
 static const char *find_country(const char *word)
@@ -185,10 +187,12 @@ static uint16_t by_slug(const char *slug)
     return slug == NULL ? INDEX_NONE : place_find(slug);
 }
 
-/* One word, uncut. */
-static uint16_t resolve_word(const char *provider, const char *word)
+/* One word, uncut. A disputed one (eu-west-2 is two clouds' word for two places) means nothing
+ * here, nor does what is left of it without its number. */
+static uint16_t resolve_word(const char *provider, const char *word, bool *ret_disputed)
 {
     uint16_t found = INDEX_NONE;
+    *ret_disputed = false;
     if (provider != NULL) {
         found = by_slug(find_word(provider, word));
         if (found == INDEX_NONE && strcmp(provider, "aws") == 0)
@@ -199,7 +203,9 @@ static uint16_t resolve_word(const char *provider, const char *word)
     if (found == INDEX_NONE)
         found = by_slug(find_word("", word));
     if (found == INDEX_NONE)
-        found = by_slug(agreed_word(word));
+        found = by_slug(agreed_word(word, ret_disputed));
+    if (found == INDEX_NONE && *ret_disputed)
+        return INDEX_NONE;
     if (found == INDEX_NONE)
         found = by_slug(local_zone(word));
     if (found == INDEX_NONE)
@@ -230,14 +236,20 @@ static uint16_t resolve_list(const char *raw)
             break;
         at += length + 1;
     }
+    /* A code of two letters in the middle or at the start is the country (Georgia, US is no country
+     * in the Caucasus); only without one are names looked at. At the end it may be a state. */
+    static const size_t code_parts[] = {1, 0};
     const char *cc = NULL;
     size_t country_part = 0;
+    for (size_t i = 0; i < 2 && cc == NULL; i++) {
+        size_t part = code_parts[i];
+        if (part < count && strlen(parts[part]) == 2 && place_find(parts[part]) != INDEX_NONE) {
+            cc = place_at(place_find(parts[part]))->slug;
+            country_part = part;
+        }
+    }
     for (size_t i = 0; i < count && cc == NULL; i++) {
-        /* A code of two letters in the middle or at the start is a country; elsewhere it may be a
-         * state. */
-        cc = strlen(parts[i]) == 2 && i < 2 && place_find(parts[i]) != INDEX_NONE
-                 ? place_at(place_find(parts[i]))->slug
-                 : find_country(parts[i]);
+        cc = find_country(parts[i]);
         country_part = i;
     }
     if (cc == NULL || strlen(cc) != 2)
@@ -272,8 +284,9 @@ static uint16_t resolve_one(const char *provider, const char *raw, const struct 
     if (strchr(raw, ',') != NULL)
         return resolve_list(raw);
     for (int cuts = 0; cuts < 4; cuts++) {
-        found = resolve_word(provider, word);
-        if (found != INDEX_NONE || !cut_mark(word))
+        bool disputed;
+        found = resolve_word(provider, word, &disputed);
+        if (found != INDEX_NONE || disputed || !cut_mark(word))
             return found;
     }
     return INDEX_NONE;

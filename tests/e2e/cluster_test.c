@@ -186,7 +186,8 @@ Test(e2e_cluster, a_stop_under_load_answers_what_is_in_flight)
     for (int i = 0; i < 8; i++) {
         writers[i].port = server.port;
         writers[i].number = i;
-        strcpy(writers[i].key, writers[0].key);
+        if (i > 0)
+            strcpy(writers[i].key, writers[0].key);
         pthread_create(&threads[i], NULL, write_on, &writers[i]);
     }
     sleep(1);
