@@ -59,7 +59,7 @@ static void wire_uuid(struct buf *out, const char *text)
 
 static bool any_marked(const bool *marks, size_t count)
 {
-    return memchr(marks, true, count) != NULL;
+    return memchr(marks, 1, count) != NULL;
 }
 
 static enum db_status copy_price_change(struct writing *writing, const struct marking *marking)
