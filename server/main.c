@@ -19,6 +19,7 @@ static const struct {
      "serve the API and the page (with a private PostgreSQL unless told otherwise)"},
     {"migrate", cli_migrate, "bring the database's schema up to date"},
     {"import", cli_import, "put a catalogue in as a provider's inventory"},
+    {"export", cli_export, "give the market, or one provider's inventory, as a file"},
     {"provider", cli_provider, "add, list, rename and suspend providers"},
     {"key", cli_key, "create, list and revoke keys"},
     {"doctor", cli_doctor, "look for what is wrong"},

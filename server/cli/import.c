@@ -1,7 +1,9 @@
 /* rackrate import: a catalogue or a Rackrate file becomes a provider's inventory. */
 #include "server/cli/cli.h"
 
+#include "db/provider.h"
 #include "server/api/upload_answer.h"
+#include "server/base/decimal.h"
 #include "server/base/timestamp.h"
 #include "server/sync/write.h"
 
@@ -16,13 +18,17 @@
 #define FILE_MAX_BYTES ((size_t)512 << 20)
 
 static const char usage[] =
-    "import FORMAT --provider SLUG [--as-of DATE] [--dry-run] [--confirm-removals] [--json] FILE\n"
-    "FORMAT is skypilot (catalogue CSV) or rackrate (JSON, NDJSON or CSV, recognized by its "
-    "content); gzip and zstd are undone.\n"
-    "The file replaces the provider's inventory; rows that are refused are skipped and reported. "
-    "With --as-of (an RFC 3339\n"
-    "time or YYYY-MM-DD) rows that do not say when they were seen get that time. Exit 0 applied, 1 "
-    "refused, 2 wrong usage.";
+    "import FORMAT [--provider SLUG] [--as-of DATE] [--dry-run] [--confirm-removals] [--json] "
+    "FILE...\n"
+    "FORMAT is skypilot (catalogue CSV, with --provider), gpurentalprices (a day's snapshot of "
+    "many providers) or rackrate\n"
+    "(JSON, NDJSON or CSV, recognized by its content; without --provider every row names its own); "
+    "gzip and zstd are undone.\n"
+    "Each provider in a file has its inventory replaced, others are left alone; rows that are "
+    "refused are skipped and\n"
+    "reported. A provider that only the file names is added. With --as-of (an RFC 3339 time or "
+    "YYYY-MM-DD) rows that do not\n"
+    "say when they were seen get that time. Exit 0 applied, 1 refused, 2 wrong usage.";
 
 /* The whole file, malloc'd, or NULL and a message. */
 static char *read_file(const char *path, size_t *ret_length)
@@ -86,8 +92,20 @@ static void print_issues(const char *what, const struct row_issues *issues)
                 issues->count - 20);
 }
 
+/* Everything an import needs beside its file. */
+struct import {
+    struct cli *cli;
+    struct decode_options options;
+    const char *format;
+    bool dry_run, confirm_removals, adds_providers;
+    struct cli_database database;
+    struct node *node;
+    struct buf results;  /* JSON objects of all providers, separated by commas */
+    long long totals[6]; /* created, updated, unchanged, removed, skipped, rejected */
+};
+
 /* Says how a write ended; gives the exit code. */
-static int report(const struct cli *cli, enum write_outcome outcome, const struct upload *upload,
+static int report(struct import *import, enum write_outcome outcome, const struct upload *upload,
                   struct write_result *result, const char *provider)
 {
     switch (outcome) {
@@ -100,11 +118,11 @@ static int report(const struct cli *cli, enum write_outcome outcome, const struc
                 provider, provider);
         return EXIT_REFUSED;
     case WRITE_MANY_REMOVALS:
-        fprintf(stderr,
-                "rackrate: this would remove %lld offers, over half of the inventory; repeat with "
-                "--confirm-removals "
-                "if that is meant\n",
-                (long long)result->change_set.removed);
+        fprintf(
+            stderr,
+            "rackrate: %s: this would remove %lld offers, over half of the inventory; repeat with "
+            "--confirm-removals if that is meant\n",
+            provider, (long long)result->change_set.removed);
         return EXIT_REFUSED;
     case WRITE_REPLAYED:
     case WRITE_KEY_REUSED:
@@ -115,49 +133,73 @@ static int report(const struct cli *cli, enum write_outcome outcome, const struc
     case WRITE_MALFORMED:
     case WRITE_UNAVAILABLE:
     case WRITE_FAILED:
-        fprintf(stderr, "rackrate: the database did not take the import; nothing was changed\n");
+        fprintf(stderr, "rackrate: %s: the database did not take the import; nothing was changed\n",
+                provider);
         return EXIT_REFUSED;
     }
     const struct change_set *set = &result->change_set;
+    const long long counts[6] = {set->created, set->updated,    set->unchanged,
+                                 set->removed, upload->skipped, upload->rejected};
+    for (size_t i = 0; i < 6; i++)
+        import->totals[i] += counts[i];
     fprintf(stderr,
-            "%lld rows read: %lld offers created, %lld updated, %lld unchanged, %lld removed; %lld "
-            "rows skipped (no "
+            "%s: %lld rows read: %lld offers created, %lld updated, %lld unchanged, %lld removed; "
+            "%lld rows skipped (no "
             "offer), %lld refused, %zu warnings\n",
-            (long long)upload->rows_read, (long long)set->created, (long long)set->updated,
-            (long long)set->unchanged, (long long)set->removed, (long long)upload->skipped,
-            (long long)upload->rejected, upload->warnings.count);
+            provider, (long long)upload->rows_read, counts[0], counts[1], counts[2], counts[3],
+            counts[4], counts[5], upload->warnings.count);
     print_issues("refused", &upload->errors);
     print_issues("warning", &upload->warnings);
-    if (cli->json)
-        cli_print_line(&result->body);
+    if (import->results.length > 0)
+        buf_add_char(&import->results, ',');
+    buf_add(&import->results, result->body.data, result->body.length);
     return EXIT_DONE;
 }
 
-static int apply(struct cli *cli, const struct decode_options *options, const struct upload *upload,
-                 bool dry_run, bool confirm_removals, const char *format, struct arena *arena)
+/* Adds a provider that only the file names, under its slug. */
+static bool ensure_provider(struct import *import, const char *slug, struct arena *arena)
 {
-    struct cli_database database;
-    if (!cli_database_open(cli->settings, &database))
-        return EXIT_REFUSED;
-    struct node *node = node_new(database.url);
-    struct answer_closure closure = {.upload = upload, .dry_run = dry_run};
+    struct provider provider;
+    enum db_status status = db_provider_find(import->database.connection, slug, arena, &provider);
+    if (status != DB_NONE || import->dry_run)
+        return status == DB_OK || status == DB_NONE;
+    provider = (struct provider){
+        .slug = slug,
+        .name = slug,
+        .kind = PROVIDER_GPU_CLOUD,
+        .freshness_hours = PROVIDER_FRESHNESS_HOURS_DEFAULT,
+        .trust = {.sla_percent_milli = UNKNOWN,
+                  .burn_in = UNKNOWN,
+                  .monitoring = UNKNOWN,
+                  .on_site = UNKNOWN},
+        .confirmed_at_us = TIMESTAMP_UNKNOWN,
+    };
+    fprintf(stderr, "%s: added (give it a name with `rackrate provider rename %s --name NAME`)\n",
+            slug, slug);
+    return db_provider_add(import->database.connection, &provider, "cli") == DB_OK;
+}
+
+static int apply(struct import *import, const struct upload *upload, const char *slug,
+                 struct arena *arena)
+{
+    struct answer_closure closure = {.upload = upload, .dry_run = import->dry_run};
     struct write_request write = {
-        .provider_slug = options->provider_slug,
+        .provider_slug = slug,
         .mode = CHANGE_REPLACE,
         .upload = upload,
-        .dry_run = dry_run,
+        .dry_run = import->dry_run,
         .skip_publish = true,
-        .confirm_removals = confirm_removals,
+        .confirm_removals = import->confirm_removals,
         .record =
             {
                 .kind = "import",
-                .format = format,
+                .format = import->format,
                 .actor = "cli",
                 .rows_read = upload->rows_read,
                 .rejected = upload->rejected,
                 .skipped = upload->skipped,
                 .confirms_all = true,
-                .confirmed_at_us = options->as_of_us,
+                .confirmed_at_us = import->options.as_of_us,
                 .errors = &upload->errors,
                 .warnings = &upload->warnings,
             },
@@ -165,12 +207,89 @@ static int apply(struct cli *cli, const struct decode_options *options, const st
         .render_closure = &closure,
     };
     struct write_result result;
-    enum write_outcome outcome = write_inventory(node, database.connection, &write, arena, &result);
-    int code = report(cli, outcome, upload, &result, options->provider_slug);
+    if (import->adds_providers && !ensure_provider(import, slug, arena)) {
+        fprintf(stderr, "rackrate: %s can't be added\n", slug);
+        return EXIT_REFUSED;
+    }
+    enum write_outcome outcome =
+        write_inventory(import->node, import->database.connection, &write, arena, &result);
+    /* A dry run of a provider that would be added has nothing to differ from. */
+    bool would_be_added = outcome == WRITE_NO_PROVIDER && import->dry_run && import->adds_providers;
+    int code = EXIT_DONE;
+    if (would_be_added)
+        fprintf(stderr, "%s: would be added with %zu offers\n", slug, upload->offer_count);
+    else
+        code = report(import, outcome, upload, &result, slug);
     buf_free(&result.body);
-    node_free(node);
-    cli_database_close(&database);
     return code;
+}
+
+/* One file: decoded for the named provider, or taken apart by provider. */
+static int import_decoded(struct import *import, const char *path, const char *bytes, size_t length)
+{
+    struct arena arena = {0};
+    struct decode_error error = {0};
+    struct provider_upload one = {.slug = import->options.provider_slug}, *uploads = &one;
+    size_t count = 1;
+    enum decode_status status =
+        import->adds_providers
+            ? upload_split(&import->options, bytes, length, &arena, &uploads, &count, &error)
+            : upload_decode(&import->options, bytes, length, &arena, &one.upload, &error);
+    if (import->options.progress != NULL)
+        fputc('\r', stderr);
+    int code = EXIT_DONE;
+    if (status != DECODE_OK) {
+        fprintf(stderr, "rackrate: %s: %s\n", path, error.message);
+        code = EXIT_REFUSED;
+    }
+    for (size_t i = 0; code == EXIT_DONE && i < count; i++)
+        code = apply(import, &uploads[i].upload, uploads[i].slug, &arena);
+    arena_free(&arena);
+    return code;
+}
+
+static int import_file(struct import *import, const char *path)
+{
+    size_t length, decoded_length;
+    char *file = read_file(path, &length), *owned = NULL;
+    const char *decoded;
+    struct decode_error error = {0};
+    if (file == NULL)
+        return EXIT_REFUSED;
+    enum decode_status status =
+        upload_decompress(encoding_of(file, length), file, length, UPLOAD_DECODED_MAX_BYTES,
+                          &decoded, &decoded_length, &owned, &error);
+    int code = EXIT_REFUSED;
+    if (status == DECODE_OK) {
+        if (import->options.format == FORMAT_UNKNOWN)
+            import->format = upload_format_name(FORMAT_UNKNOWN, decoded, decoded_length);
+        code = import_decoded(import, path, decoded, decoded_length);
+    } else {
+        fprintf(stderr, "rackrate: %s: %s\n", path, error.message);
+    }
+    free(owned);
+    free(file);
+    return code;
+}
+
+/* The last line: the one provider's answer, or all of them with what they add up to. */
+static void print_results(struct import *import, int files)
+{
+    struct buf line = {0};
+    if (!import->adds_providers && files == 1) {
+        buf_add(&line, import->results.data, import->results.length);
+    } else {
+        static const char *const names[6] = {"created", "updated", "unchanged",
+                                             "removed", "skipped", "rejected"};
+        buf_add_char(&line, '{');
+        for (size_t i = 0; i < 6; i++)
+            buf_add_json_member_int(&line, names[i], import->totals[i]);
+        buf_add_json_key(&line, "uploads");
+        buf_add_char(&line, '[');
+        buf_add(&line, import->results.data, import->results.length);
+        buf_add_string(&line, "]}");
+    }
+    cli_print_line(&line);
 }
 
 /* An RFC 3339 time, or a date meaning its noon UTC. */
@@ -189,45 +308,39 @@ int cli_import(struct cli *cli)
 {
     const char *provider = cli_take_option(cli, "--provider");
     const char *as_of = cli_take_option(cli, "--as-of");
-    bool dry_run = cli_take_flag(cli, "--dry-run"),
-         confirm = cli_take_flag(cli, "--confirm-removals");
-    const char *format = cli->argc > 0 ? cli->argv[0] : "";
-    bool skypilot = strcmp(format, "skypilot") == 0, rackrate = strcmp(format, "rackrate") == 0;
-    struct decode_options options = {
-        .format = skypilot ? FORMAT_SKYPILOT : FORMAT_UNKNOWN,
+    struct import import = {
+        .cli = cli,
+        .dry_run = cli_take_flag(cli, "--dry-run"),
+        .confirm_removals = cli_take_flag(cli, "--confirm-removals"),
+    };
+    import.format = cli->argc > 0 ? cli->argv[0] : "";
+    bool skypilot = strcmp(import.format, "skypilot") == 0,
+         rackrate = strcmp(import.format, "rackrate") == 0;
+    bool snapshot = strcmp(import.format, "gpurentalprices") == 0;
+    import.adds_providers = provider == NULL;
+    import.options = (struct decode_options){
+        .format = skypilot   ? FORMAT_SKYPILOT
+                  : snapshot ? FORMAT_GPURENTALPRICES
+                             : FORMAT_UNKNOWN,
         .provider_slug = provider,
         .source_kind = SOURCE_IMPORT,
         .skip_bad_rows = true,
         .progress = isatty(STDERR_FILENO) ? show_progress : NULL,
     };
-    if ((!skypilot && !rackrate) || cli->argc != 2 || provider == NULL ||
-        !provider_slug_is_valid(provider) || !parse_as_of(as_of, &options.as_of_us))
+    if ((!skypilot && !rackrate && !snapshot) || cli->argc < 2 || (skypilot && provider == NULL) ||
+        (provider != NULL && (cli->argc != 2 || !provider_slug_is_valid(provider))) ||
+        !parse_as_of(as_of, &import.options.as_of_us))
         return cli_usage(usage);
-    size_t length, decoded_length;
-    char *file = read_file(cli->argv[1], &length), *owned = NULL;
-    if (file == NULL)
+    if (!cli_database_open(cli->settings, &import.database))
         return EXIT_REFUSED;
-    struct arena arena = {0};
-    struct upload upload = {0};
-    struct decode_error error = {0};
-    const char *decoded;
-    enum decode_status status =
-        upload_decompress(encoding_of(file, length), file, length, UPLOAD_DECODED_MAX_BYTES,
-                          &decoded, &decoded_length, &owned, &error);
-    if (status == DECODE_OK)
-        status = upload_decode(&options, decoded, decoded_length, &arena, &upload, &error);
-    if (options.progress != NULL)
-        fputc('\r', stderr);
-    int code = EXIT_REFUSED;
-    if (status == DECODE_OK)
-        code = apply(cli, &options, &upload, dry_run, confirm,
-                     skypilot ? "skypilot"
-                              : upload_format_name(FORMAT_UNKNOWN, decoded, decoded_length),
-                     &arena);
-    else
-        fprintf(stderr, "rackrate: %s: %s\n", cli->argv[1], error.message);
-    arena_free(&arena);
-    free(owned);
-    free(file);
+    import.node = node_new(import.database.url);
+    int code = EXIT_DONE;
+    for (int i = 1; code == EXIT_DONE && i < cli->argc; i++)
+        code = import_file(&import, cli->argv[i]);
+    if (cli->json && code == EXIT_DONE)
+        print_results(&import, cli->argc - 1);
+    buf_free(&import.results);
+    node_free(import.node);
+    cli_database_close(&import.database);
     return code;
 }

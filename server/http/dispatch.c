@@ -165,7 +165,8 @@ static bool acceptable(const struct request *request)
     const char *header = request_header(request, "accept");
     if (header == NULL || *header == '\0')
         return true;
-    if (request->route->operation == NULL || strncmp(request->path, "/v1/", 4) != 0)
+    if (request->route->operation == NULL || strncmp(request->path, "/v1/", 4) != 0 ||
+        strncmp(request->path, "/v1/export/", 11) == 0)
         return true; /* the page, assets and texts: browsers say what they like */
     return strstr(header, "*/*") != NULL || strcasestr(header, "application/json") != NULL ||
            strcasestr(header, "application/*") != NULL ||

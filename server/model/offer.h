@@ -71,6 +71,9 @@ enum offer_flag {
 #define OFFER_FLAGS_OF_MARKET                                                                      \
     (OFFER_FLAG(PRICE_FAR_ABOVE_MEDIAN) | OFFER_FLAG(PRICE_FAR_BELOW_MEDIAN) |                     \
      OFFER_FLAG(NODE_PRICE_LOOKS_PER_GPU))
+/* Nor is how an amount was written in the file it came from: the same inventory, exported with the
+ * rounded amounts and read again, is no update. */
+#define OFFER_FLAGS_UNHASHED (OFFER_FLAGS_OF_MARKET | OFFER_FLAG(PRICE_ROUNDED))
 
 /* Part of a big order that comes later: `gpus` GPUs within `days` days. */
 struct delivery {
@@ -158,7 +161,7 @@ void offer_id_print(const uint8_t id[static OFFER_ID_BYTES],
 bool offer_id_parse(const char *text, size_t length, uint8_t ret_id[static OFFER_ID_BYTES]);
 
 /* BLAKE2b over every stored fact but observed_at (a newer look at the same facts is no update) and
- * OFFER_FLAGS_OF_MARKET, database fields and indexes aside, with the slugs given for the resolved
+ * OFFER_FLAGS_UNHASHED, database fields and indexes aside, with the slugs given for the resolved
  * gpu and place. Equal hashes mean equal offers. */
 #define OFFER_HASH_BYTES 16
 void offer_content_hash(const struct offer *offer, const char *gpu_slug, const char *place_slug,

@@ -60,7 +60,7 @@ void offer_content_hash(const struct offer *offer, const char *gpu_slug, const c
         offer->extra_costs.billing_increment_seconds,
         offer->extra_costs.minimum_duration_seconds,
         offer->source_kind,
-        offer->flags & ~OFFER_FLAGS_OF_MARKET,
+        offer->flags & ~OFFER_FLAGS_UNHASHED,
     };
     buf_add(&facts, numbers, sizeof(numbers));
     for (size_t i = 0; i < availability->schedule_count; i++) {
