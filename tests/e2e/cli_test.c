@@ -153,3 +153,39 @@ Test(e2e_cli, broken_files_change_nothing)
     expect_refused(arguments);
     unlink(path);
 }
+
+Test(e2e_cli, the_sample_is_labelled_and_can_be_taken_out)
+{
+    static const char *const with_sample[] = {"RACKRATE_SAMPLE=1", NULL};
+    server.extra_env = with_sample;
+    cr_assert(test_server_start(&server));
+    struct test_answer answer =
+        test_request(server.port, "GET", "/v1/offers?limit=500", NULL, NULL, 5000);
+    long long total = test_json_number(answer.body, "total");
+    size_t samples = 0, dates = 0;
+    for (const char *at = answer.body; (at = strstr(at, "\"source\":{\"kind\":\"sample\"")) != NULL;
+         at++) {
+        samples++;
+        const char *seen = strstr(at, "\"observed_at\":\"20");
+        dates += seen != NULL && seen - at < 120 && seen[16] <= '2' &&
+                 strncmp(seen + 15, "2026", 4) != 0;
+    }
+    cr_expect(total >= 24 && (long long)samples == total && (long long)dates == total,
+              "%lld offers, %zu samples, %zu with the date they were true", total, samples, dates);
+    cr_expect(strstr(answer.body, "\"unrecognized\"") == NULL &&
+              strstr(answer.body, "\"flags\":[\"") == NULL);
+    cr_expect(strstr(answer.body, "\"stale\":true") == NULL, "samples never turn stale");
+    test_answer_free(&answer);
+    cr_expect(test_server_stop(&server) == 0);
+    cr_assert(test_server_start(&server), "a second start loads nothing twice");
+    answer = test_request(server.port, "GET", "/v1/offers?limit=1", NULL, NULL, 5000);
+    cr_expect(test_json_number(answer.body, "total") == total);
+    test_answer_free(&answer);
+    cr_expect(test_server_stop(&server) == 0);
+    server.extra_env = NULL; /* RACKRATE_SAMPLE=0 */
+    cr_assert(test_server_start(&server));
+    answer = test_request(server.port, "GET", "/v1/offers?limit=1", NULL, NULL, 5000);
+    cr_expect(test_json_number(answer.body, "total") == 0, "RACKRATE_SAMPLE=0 removes it");
+    test_answer_free(&answer);
+    cr_expect(test_server_stop(&server) == 0);
+}
