@@ -56,7 +56,7 @@ export function checkAnswer(answer) {
   if (method === "head" || answer.status === 304 || answer.status === 204) return null;
   if (!response.content) return answer.body === "" ? null : `${operation.operationId} ${status} has a body the contract does not know`;
   if (!response.content[type]) return `${operation.operationId} ${status} is ${type || "without a type"}, the contract says ${Object.keys(response.content).join(", ")}`;
-  if (!type.endsWith("json") || !response.content[type].schema) return null;
+  if (!/[/+]json$/.test(type) || !response.content[type].schema) return null;
   return checkBody([...responseParts, "content", type, "schema"], type, answer, type);
 }
 

@@ -109,7 +109,7 @@ test("an offer opens with all its prices, from the list and from its address", a
   await settled(page);
   await rows(page).first().getByRole("button").click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("reserved 12 months").waitFor();
+  await dialog.getByRole("rowheader", { name: /reserved 12 months/ }).first().waitFor();
   const text = await dialog.innerText();
   for (const wanted of ["on demand", "$3.50", "$28.00", "$2.20", "$3854.40", "16 to 512 GPUs", "192 vCPUs", "Order at"]) assert.ok(text.includes(wanted), wanted);
   assert.match(page.url(), /offer=of_/);
@@ -152,7 +152,7 @@ test("a server that can't be reached is said, and tried again", async () => {
 
 test("providers and GPUs have their views", async () => {
   const page = await open("/?view=providers");
-  await page.getByRole("button", { name: "web" }).click();
+  await page.getByRole("button", { name: "web", exact: true }).click();
   await page.waitForURL(/provider=web/);
   await settled(page);
   await page.getByRole("link", { name: "GPUs" }).click();
