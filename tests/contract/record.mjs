@@ -1,0 +1,248 @@
+// Records real exchanges with a running server, every operation with good and bad input, one a line as check_response.mjs reads
+// them. Usage: record.mjs FILE, with RACKRATE_BASE (the server's address), RACKRATE_BIN and RACKRATE_STATE_DIR (for its commands).
+// The providers it makes are new, so that it can run again. It fails where a status isn't the one it means to see, and when an
+// operation was never seen to work.
+import { execFileSync } from "node:child_process";
+import { openSync, writeSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { gzipSync } from "node:zlib";
+import { contract, operations, templateOf } from "./contract.mjs";
+
+const base = new URL(process.env.RACKRATE_BASE);
+const out = openSync(process.argv[2], "w");
+const agent = new Agent({ keepAlive: true });
+const command = (...words) => JSON.parse(execFileSync(process.env.RACKRATE_BIN, [...words, "--json"], { encoding: "utf8" }).trim().split("\n").pop());
+const tag = process.pid.toString(36) + Date.now().toString(36);
+const slug = `contract-${tag}`;
+command("provider", "add", slug, "--name", "Contract");
+const key = command("key", "create", slug).key;
+const admin = command("key", "create", "--admin").key;
+
+const faults = [];
+const seen = new Map(operations().map(({ id }) => [id, new Set()]));
+
+// Sends one request and records what comes back; the answer's JSON where it is one.
+function send(wanted, method, path, { as, headers = {}, body } = {}) {
+  const all = { ...(as ? { Authorization: `Bearer ${as}` } : {}), ...headers };
+  if (body !== undefined && !("Transfer-Encoding" in all)) all["Content-Length"] = Buffer.byteLength(body);
+  return new Promise((resolve, reject) => {
+    const call = request({ host: base.hostname, port: base.port, method, path, headers: all, agent }, (response) => {
+      const chunks = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("end", () => resolve(record(wanted, method, path, response, Buffer.concat(chunks))));
+    });
+    call.on("error", reject);
+    call.end(body);
+  });
+}
+
+function record(wanted, method, path, response, bytes) {
+  const { statusCode: status, headers } = response;
+  const line = { method, path, status, headers, body: headers["content-encoding"] ? "" : bytes.toString() };
+  if (headers["content-encoding"]) line.bytes = bytes.toString("base64url");
+  writeSync(out, `${JSON.stringify(line)}\n`);
+  if (status !== wanted) faults.push(`${method} ${path} is ${status}, not ${wanted}: ${line.body.slice(0, 300)}`);
+  seen.get(contract.paths[templateOf(path)]?.[method.toLowerCase()]?.operationId)?.add(status);
+  return { status, headers, data: /[/+]json/.test(headers["content-type"] ?? "") && line.body ? JSON.parse(line.body) : line.body };
+}
+
+const json = (value, more = {}) => ({ headers: { "Content-Type": "application/json", ...more }, body: JSON.stringify(value) });
+const by = (as, options = {}) => ({ as, ...options });
+
+// GET with everything every readable address shares: HEAD, 304, gzip, 406, an unknown parameter, a method it doesn't take.
+async function read(path, { as, status = 200 } = {}) {
+  const answer = await send(status, "GET", path, { as });
+  await send(status, "HEAD", path, { as });
+  await send(status, "GET", path, { as, headers: { "Accept-Encoding": "gzip" } });
+  await send(204, "OPTIONS", path, { headers: { Origin: "https://example.net", "Access-Control-Request-Method": "GET" } });
+  const bare = path.split("?")[0];
+  if (!contract.paths[templateOf(bare)]?.put) await send(405, "PUT", bare, { as, body: "" });
+  if (answer.headers.etag) {
+    await send(304, "GET", path, { as, headers: { "If-None-Match": answer.headers.etag } });
+    await send(304, "HEAD", path, { as, headers: { "If-None-Match": answer.headers.etag } });
+  }
+  if (path.startsWith("/v1/")) {
+    await send(400, "GET", `${path}${path.includes("?") ? "&" : "?"}colour=red`, { as });
+    if (contract.paths[templateOf(path)].get.responses[406]) await send(406, "GET", path, { as, headers: { Accept: "image/png" } });
+  }
+  return answer;
+}
+
+const offer = (external_id, more = {}) => ({
+  external_id, gpu: "H100 SXM5", gpu_count: 8, region: "us-east", zone: "z1", interconnect: "nvlink", fabric: "infiniband", fabric_gbps: 3200,
+  node: { vcpus: 192, memory_gib: 2048, storage_gb: 40000 },
+  availability: { status: "available", gpus_available: 64, lead_time_days: 0, schedule: [{ gpus: 2000, days: 120 }] },
+  prices: [{ billing: "on_demand", price_per_gpu_hour: 3.25 }, { billing: "reserved", term_months: 12, price_per_gpu_hour: 2.2, min_gpus: 16, max_gpus: 512, upfront_percent: 20 }],
+  extra_costs: { egress_per_gb: 0.01 }, order_url: "https://example.net/o", source_url: "https://example.net/s", ...more,
+});
+const bare = (external_id) => ({ external_id, gpu: "Mystery 9000", gpu_count: 0.125, prices: [{ billing: "spot", price_per_node_hour: 0.043058 }] });
+const CSV = "external_id,gpu,gpu_count,region,billing,term_months,price_per_gpu_hour\nc1,L4,1,us-east,on_demand,,0.5\nc1,L4,1,us-east,reserved,12,0.4\n";
+const home = `/v1/providers/${slug}`;
+
+async function uploads() {
+  const inventory = `${home}/inventory`;
+  await send(200, "PUT", inventory, by(key, json({ offers: [offer("a"), bare("b"), offer("a/b c", { gpu: "L4", gpu_count: 1 })] })));
+  await send(200, "PUT", `${inventory}?dry_run=1`, by(key, json({ offers: [offer("a", { prices: [{ billing: "spot", price_per_gpu_hour: 1.5 }] })] })));
+  await send(200, "POST", `${home}/offers`, by(key, { headers: { "Content-Type": "text/csv" }, body: CSV }));
+  await send(200, "POST", `${home}/offers`, by(key, { body: `${JSON.stringify(bare("n1"))}\n${JSON.stringify(bare("n2"))}\n` }));
+  const packed = gzipSync(JSON.stringify({ offers: [bare("gz")] }));
+  await send(200, "POST", `${home}/offers`, by(key, { headers: { "Content-Type": "application/json", "Content-Encoding": "gzip" }, body: packed }));
+  const half = json({ offers: [offer("ok"), { external_id: "bad", gpu: "", gpu_count: -1, prices: [] }] });
+  await send(422, "POST", `${home}/offers`, by(key, half));
+  await send(422, "PUT", inventory, by(key, half));
+  await send(200, "POST", `${home}/offers?on_error=skip`, by(key, half));
+  const idempotent = (body) => by(key, json(body, { "Idempotency-Key": `k-${tag}` }));
+  for (let i = 0; i < 2; i++) await send(200, "POST", `${home}/offers`, idempotent({ offers: [bare("once")] }));
+  await send(422, "POST", `${home}/offers`, idempotent({ offers: [bare("twice")] }));
+  for (const [method, path] of [["PUT", inventory], ["POST", `${home}/offers`]]) {
+    await send(400, method, path, by(key, { headers: { "Content-Type": "application/json" }, body: "{" }));
+    await send(400, method, path, by(key, { headers: { "Content-Type": "application/json", "Content-Encoding": "gzip" }, body: "no gzip" }));
+    await send(400, method, path, by(key, json({ offers: [] }, { "Idempotency-Key": "with space" })));
+    await send(400, method, `${path}?dry_rum=1`, by(key, json({ offers: [] })));
+    await send(415, method, path, by(key, { headers: { "Content-Type": "image/png" }, body: "x" }));
+    await send(415, method, path, by(key, { headers: { "Content-Encoding": "br" }, body: "x" }));
+    await denied(method, path, json({ offers: [offer("x")] }));
+  }
+  const many = Array.from({ length: 1000 }, (_, i) => bare(`m${i}`));
+  await send(200, "PUT", inventory, by(key, json({ offers: [...many, offer("a"), offer("a/b c")] })));
+  await send(409, "PUT", inventory, by(key, json({ offers: [offer("a")] })));
+  await send(200, "PUT", `${inventory}?confirm_removals=1`, by(key, json({ offers: [offer("a"), offer("a/b c"), offer("gone"), bare("b")] })));
+}
+
+// Who may not: nobody, a key nobody has, another's key, and a provider that isn't there.
+async function denied(method, path, options = {}) {
+  await send(401, method, path, options);
+  await send(401, method, path, by(`rr_${"A".repeat(43)}`, options));
+  const other = path.startsWith("/v1/admin/") ? path : path.replace(slug, "sample");
+  await send(403, method, other, by(key, options));
+}
+
+async function oneOffer() {
+  const path = `${home}/offers/a`;
+  const before = await read(path);
+  await send(200, "PATCH", path, by(key, json({ availability: { gpus_available: 8 } }, { "If-Match": before.headers.etag })));
+  await send(412, "PATCH", path, by(key, json({ availability: { gpus_available: 9 } }, { "If-Match": before.headers.etag })));
+  await send(200, "PATCH", `${path}?dry_run=1`, by(key, json({ prices: [{ billing: "on_demand", price_per_gpu_hour: 3 }] }, { "Content-Type": "application/merge-patch+json" })));
+  await send(200, "PATCH", `${home}/offers/a%2Fb%20c`, by(key, json({ prices: [{ billing: "on_demand", price_per_gpu_hour: 3.5 }] })));
+  await send(422, "PATCH", path, by(key, json({ gpu_count: -1 })));
+  await send(400, "PATCH", path, by(key, { headers: { "Content-Type": "application/json" }, body: "[" }));
+  await send(415, "PATCH", path, by(key, { headers: { "Content-Type": "text/csv" }, body: CSV }));
+  await send(413, "PATCH", path, by(key, json({ zone: "x".repeat(70000) })));
+  await send(404, "PATCH", `${home}/offers/none`, by(key, json({ zone: "z" })));
+  await denied("PATCH", path, json({ zone: "z" }));
+  await denied("DELETE", path);
+  await send(412, "DELETE", path, by(key, { headers: { "If-Match": '"v1"' } }));
+  await send(404, "DELETE", `${home}/offers/none`, by(key));
+  const gone = (await send(200, "GET", `${home}/offers/gone`)).data;
+  await send(200, "DELETE", `${home}/offers/gone?dry_run=1`, by(key));
+  await send(200, "DELETE", `${home}/offers/gone`, by(key));
+  await send(410, "GET", `/v1/offers/${gone.id}`);
+  await send(404, "GET", `${home}/offers/gone`);
+  await send(404, "GET", `${home}/offers/none`);
+  const id = before.data.id;
+  await read(`/v1/offers/${id}`);
+  await send(404, "GET", "/v1/offers/of_none");
+  await read(`/v1/offers/${id}/price-history`);
+  await send(200, "GET", `/v1/offers/${id}/price-history?limit=1`);
+  await send(404, "GET", "/v1/offers/of_none/price-history");
+}
+
+async function searches() {
+  await read("/v1/offers");
+  const example = (parameter) => [].concat(parameter.example ?? parameter.schema?.default ?? []).join(",");
+  for (const parameter of contract.paths["/v1/offers"].get.parameters.filter((one) => one.in === "query")) {
+    const value = example(parameter);
+    if (value !== "") await send(200, "GET", `/v1/offers?${parameter.name}=${encodeURIComponent(value)}`);
+    await send(400, "GET", `/v1/offers?${parameter.name}=`);
+    await send(400, "GET", `/v1/offers?${parameter.name}=%2Abad%2A`);
+  }
+  for (let path = "/v1/offers?limit=7&sort=-price"; path;) {
+    const { data } = await send(200, "GET", path);
+    path = data.next_cursor ? `/v1/offers?limit=7&sort=-price&cursor=${data.next_cursor}` : null;
+  }
+  for (const sort of ["price", "vram", "updated", "-updated"]) await send(200, "GET", `/v1/offers?sort=${sort}&billing=spot,on_demand,reserved&include_stale=1`);
+  await send(400, "GET", "/v1/offers?limit=0");
+  await send(400, "GET", "/v1/offers?gpuu=h100");
+  await send(414, "GET", `/v1/offers?gpu=${"x".repeat(5000)}`);
+  await send(431, "GET", "/v1/offers", { headers: { "X-Long": "x".repeat(17000) } });
+}
+
+async function directory() {
+  for (const path of ["/v1/providers", "/v1/gpus", "/v1/regions"]) {
+    const all = await read(`${path}?limit=500`);
+    for (const row of all.data.data) await send(200, "GET", `${path}/${row.slug}`);
+    await send(200, "GET", `${path}?limit=3`);
+    await read(`${path}/${all.data.data[0].slug}`);
+    await send(404, "GET", `${path}/none-such`);
+    await send(400, "GET", `${path}?limit=x`);
+  }
+  for (const query of ["/v1/providers?kind=gpu_cloud", "/v1/gpus?vendor=nvidia", "/v1/gpus?family=h100", "/v1/regions?kind=area", "/v1/regions?country=US"]) await send(200, "GET", query);
+  const formats = contract.paths["/v1/export/{format}"].get.parameters.find((one) => one.name === "format").schema.enum;
+  for (const format of formats) await read(`/v1/export/${format}`);
+  await send(200, "GET", `/v1/export/${formats[0]}?provider=${slug}`);
+  await send(404, "GET", "/v1/export/none");
+}
+
+async function own() {
+  await read(`${home}/inventory`, { as: key });
+  await denied("GET", `${home}/inventory`);
+  const list = await read(`${home}/uploads`, { as: key });
+  await send(200, "GET", `${home}/uploads?limit=2`, by(key));
+  await denied("GET", `${home}/uploads`);
+  for (const upload of list.data.data) await send(200, "GET", `${home}/uploads/${upload.upload_id}`, by(key));
+  await read(`${home}/uploads/${list.data.data[0].upload_id}`, { as: key });
+  await send(404, "GET", `${home}/uploads/018f6f0e-93c5-4c1e-8a2a-5f1f3f0c9d11`, by(key));
+  await denied("GET", `${home}/uploads/${list.data.data[0].upload_id}`);
+  const profile = `${home}/profile`;
+  const facts = { name: "Contract Cloud", website: "https://example.net", contact: "ops@example.net", freshness_hours: 24, sla_percent: 99.9, burn_in: true, monitoring: true, on_site: false };
+  await send(200, "PUT", profile, by(key, json(facts)));
+  await send(422, "PUT", profile, by(key, json({ sla_percent: 101, colour: "red" })));
+  await send(400, "PUT", profile, by(key, json([])));
+  await send(415, "PUT", profile, by(key, { headers: { "Content-Type": "text/csv" }, body: "a" }));
+  await send(413, "PUT", profile, by(key, json({ name: "x".repeat(70000) })));
+  await denied("PUT", profile, json(facts));
+  await send(404, "PUT", "/v1/providers/none-such/inventory", by(admin, json({ offers: [] })));
+}
+
+async function administration() {
+  const fresh = `new-${tag}`;
+  await read("/v1/admin/providers", { as: admin });
+  await read("/v1/admin/keys", { as: admin });
+  const added = json({ slug: fresh, name: "New", kind: "reseller" });
+  await send(201, "POST", "/v1/admin/providers", by(admin, added));
+  await send(409, "POST", "/v1/admin/providers", by(admin, added));
+  await send(422, "POST", "/v1/admin/providers", by(admin, json({ slug: "No Slug", kind: "bakery" })));
+  await send(400, "POST", "/v1/admin/providers", by(admin, { headers: { "Content-Type": "application/json" }, body: "{" }));
+  await send(200, "PATCH", `/v1/admin/providers/${fresh}`, by(admin, json({ name: "Newer", suspended: true })));
+  await send(422, "PATCH", `/v1/admin/providers/${fresh}`, by(admin, json({ colour: "red" })));
+  await send(404, "PATCH", "/v1/admin/providers/none-such", by(admin, json({ name: "x" })));
+  const made = await send(201, "POST", "/v1/admin/keys", by(admin, json({ provider: fresh })));
+  await send(201, "POST", "/v1/admin/keys", by(admin, json({ admin: true })));
+  await send(404, "POST", "/v1/admin/keys", by(admin, json({ provider: "none-such" })));
+  await send(422, "POST", "/v1/admin/keys", by(admin, json({})));
+  await send(200, "DELETE", `/v1/admin/keys/${made.data.id}`, by(admin));
+  await send(404, "DELETE", "/v1/admin/keys/999999", by(admin));
+  for (const [method, path, options] of [["GET", "/v1/admin/providers"], ["POST", "/v1/admin/providers", added], ["PATCH", `/v1/admin/providers/${fresh}`, json({ name: "x" })],
+    ["GET", "/v1/admin/keys"], ["POST", "/v1/admin/keys", json({ admin: true })], ["DELETE", `/v1/admin/keys/${made.data.id}`]]) await denied(method, path, options);
+}
+
+async function service() {
+  for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/", "/style.css", "/docs/docs.js"]) await read(path);
+  await send(404, "GET", "/none");
+  await send(404, "GET", "/v1/none");
+  await send(400, "GET", "/v1/gpus/%zz");
+  await send(501, "PROPFIND", "/v1/offers");
+}
+
+for (const part of [uploads, oneOffer, searches, directory, own, administration, service]) {
+  try {
+    await part();
+  } catch (error) {
+    faults.push(`${part.name}: ${error.stack}`);
+  }
+}
+agent.destroy();
+for (const [id, statuses] of seen) if (![...statuses].some((status) => status < 300)) faults.push(`${id} was never seen to work`);
+for (const fault of faults) console.error(fault);
+console.error(`${faults.length} unexpected`);
+process.exitCode = faults.length === 0 ? 0 : 1;
