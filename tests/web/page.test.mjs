@@ -118,7 +118,7 @@ test("an offer opens with all its prices, from the list and from its address", a
   await page.waitForURL((url) => !url.toString().includes("offer="));
   await close(page);
   const again = await open(address.slice(base.length));
-  await again.getByRole("dialog").getByText("reserved 12 months").waitFor();
+  await again.getByRole("dialog").getByText("reserved 12 months").first().waitFor();
   await close(again);
 });
 

@@ -1,9 +1,11 @@
 // The page's modules that need no browser: numbers keep their text, the address keeps its parameters, facts are shown as they are.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { commitment, DASH, gpuRange, money, safeUrl, shown, upfrontPerGpu, withUnit } from "../../../static/js/format.js";
-import { parseJson } from "../../../static/js/json.js";
-import { apiPath, get, hasFilters, readQuery, toSearch, withParameter } from "../../../static/js/query.js";
+import { load } from "../modules.mjs";
+
+const { commitment, DASH, gpuRange, money, safeUrl, shown, upfrontPerGpu, withUnit } = await load("format.js");
+const { parseJson } = await load("json.js");
+const { apiPath, get, hasFilters, readQuery, toSearch, withParameter } = await load("query.js");
 
 test("numbers come out as they were written", () => {
   const answer = parseJson('{"a":0.043058,"b":[2.20, -1, 1e-7, 123456789012345678901],"c":null,"d":"x\\u00e9\\n","e":true,"f":{}}');
