@@ -202,5 +202,17 @@ test("the reference names every operation", async () => {
   const contract = await (await fetch(`${base}/openapi.json`)).json();
   const ids = Object.values(contract.paths).flatMap((item) => Object.values(item).map((operation) => operation.operationId)).filter(Boolean);
   for (const id of ids) assert.equal(await page.locator(`#${id}`).count(), 1, id);
+  assert.doesNotMatch(await page.locator("#reference").innerText(), /\[object|undefined|NaN/);
+  for (const { slug } of contract["x-problems"]) assert.equal(await page.locator(`#problem-${slug}`).count(), 1, slug);
+  assert.ok(await page.locator("#replaceInventory ul.members code", { hasText: /^upfront_percent$/ }).count() > 0, "members of members");
+  await close(page);
+});
+
+test("the type of a problem is the address of its explanation", async () => {
+  const { type } = await (await fetch(`${base}/v1/gpus/none-such`)).json();
+  const page = await open(type);
+  await page.locator(".target").waitFor();
+  assert.equal(await page.locator(".target").getAttribute("id"), "problem-not-found");
+  assert.ok(await page.evaluate(() => { const { top } = document.querySelector(".target").getBoundingClientRect(); return top >= 0 && top < innerHeight; }), "in view");
   await close(page);
 });
