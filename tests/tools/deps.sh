@@ -8,7 +8,9 @@ last=${2:-}
 mapfile -t wanted < <(awk -v last="$last" '
     /^# \[.*\]/ { if (last != "" && seen) exit; if ($2 == "[" last "]") seen = 1; next }
     /^#/ { next } NF { print $1 }' "$list")
-have=$(dpkg-query -W -f '${Package} ${Status}\n' "${wanted[@]}" 2>/dev/null | awk '/install ok installed/ { print $1 }')
+# dpkg-query fails when it has never heard of one of the names, which is what a bare machine is like: that is an answer, no error.
+have=$({ dpkg-query -W -f '${Package} ${Status}\n' "${wanted[@]}" 2>/dev/null || true; } |
+    awk '/install ok installed/ { print $1 }')
 missing=()
 for package in "${wanted[@]}"; do
     grep -qx -- "$package" <<<"$have" || missing+=("$package")
