@@ -3,13 +3,8 @@
 #include "db/seed.h"
 
 #include "db/connection.h"
-#include "db/inventory.h"
-#include "db/offer_row.h"
-#include "db/provider.h"
+#include "db/resolve.h"
 #include "server/base/crypto.h"
-#include "server/base/decimal.h"
-#include "server/base/log.h"
-#include "server/base/timestamp.h"
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 #include "server/reference/place_table.h"
@@ -155,113 +150,6 @@ static enum db_status seed_places(struct db_connection *connection)
     return status;
 }
 
-/* ---- offers whose names meant nothing before ---- */
-
-/* Resolves the names of one offer again; true where that is news. */
-static bool resolve_again(const char *provider_slug, struct offer *offer)
-{
-    bool news = false;
-    if (offer->gpu == gpu_unrecognized()) {
-        struct gpu_match match;
-        gpu_resolve(offer->gpu_raw, offer->vram_gb_given_milli, NULL, &match);
-        if (match.gpu != gpu_unrecognized()) {
-            offer->gpu = match.gpu;
-            offer->vram_gb_milli = match.vram_gb_milli;
-            if (!match.vram_fits)
-                offer->flags |= OFFER_FLAG(VRAM_FITS_NO_VARIANT);
-            news = true;
-        }
-    }
-    if (offer->place == INDEX_NONE && offer->region_raw != NULL) {
-        offer->place = place_resolve(provider_slug, offer->region_raw, offer->zone, NULL);
-        news = news || offer->place != INDEX_NONE;
-    }
-    return news;
-}
-
-struct resolving {
-    struct arena *arena;
-    const char *provider_slug;
-    struct change_set set;
-    size_t capacity;
-};
-
-static bool take_unresolved(void *closure, struct db_row *row)
-{
-    struct resolving *resolving = closure;
-    struct offer_row *stored = arena_alloc(resolving->arena, sizeof(*stored));
-    if (!offer_row_read(row, resolving->arena, stored))
-        return false;
-    struct change_set *set = &resolving->set;
-    /* A GPU or place that only another release knows is not for this one to change. */
-    if (stored->unknown_gpu || stored->unknown_place ||
-        !resolve_again(resolving->provider_slug, &stored->offer))
-        return true;
-    if (set->change_count == resolving->capacity) {
-        size_t capacity = resolving->capacity == 0 ? 64 : resolving->capacity * 2;
-        struct change *changes = arena_alloc(resolving->arena, capacity * sizeof(*changes));
-        if (set->change_count > 0)
-            memcpy(changes, set->changes, set->change_count * sizeof(*changes));
-        set->changes = changes;
-        resolving->capacity = capacity;
-    }
-    struct change *change = &set->changes[set->change_count++];
-    *change = (struct change){
-        .kind = CHANGE_UPDATED, .external_id = stored->offer.external_id, .after = &stored->offer};
-    offer_content_hash(&stored->offer, gpu_at(stored->offer.gpu)->slug,
-                       stored->offer.place == INDEX_NONE ? NULL
-                                                         : place_at(stored->offer.place)->slug,
-                       change->hash);
-    set->updated++;
-    return true;
-}
-
-static enum db_status resolve_provider(struct db_connection *connection, const char *slug,
-                                       struct arena *arena)
-{
-    struct provider provider;
-    enum db_status status = db_inventory_lock(connection, slug, arena, &provider);
-    if (status != DB_OK)
-        return status;
-    struct resolving resolving = {
-        .arena = arena,
-        .provider_slug = slug,
-        .set = {.mode = CHANGE_UPSERT, .base_version = provider.version},
-    };
-    struct db_params params = {0};
-    param_bigint(&params, provider.id);
-    status = db_run_each(connection, STATEMENT_OFFERS_TO_RESOLVE, &params, 0, take_unresolved,
-                         &resolving);
-    params_free(&params);
-    if (status != DB_OK || resolving.set.change_count == 0)
-        return status;
-    const struct upload_record record = {
-        .kind = "reference",
-        .format = "none",
-        .actor = "migrate",
-        .confirmed_at_us = TIMESTAMP_UNKNOWN,
-    };
-    char upload_id[37];
-    log_info("names of offers mean something now", "provider=%s offers=%zu", slug,
-             resolving.set.change_count);
-    return db_inventory_apply(connection, &provider, &resolving.set, &record, arena, upload_id);
-}
-
-static enum db_status resolve_all(struct db_connection *connection)
-{
-    struct arena arena = {0};
-    struct provider *providers;
-    size_t count = 0;
-    enum db_status status = db_provider_list(connection, &arena, &providers, &count);
-    for (size_t i = 0; i < count && status == DB_OK; i++) {
-        struct arena scratch = {0};
-        status = resolve_provider(connection, providers[i].slug, &scratch);
-        arena_free(&scratch);
-    }
-    arena_free(&arena);
-    return status;
-}
-
 /* ---- the whole ---- */
 
 /* Whether the tables hold exactly this; the row stays locked until the transaction ends. */
@@ -291,7 +179,7 @@ static enum db_status seed(struct db_connection *connection,
     if (status == DB_OK)
         status = seed_places(connection);
     if (status == DB_OK)
-        status = resolve_all(connection);
+        status = db_resolve_unknown(connection, "migrate");
     if (status == DB_OK)
         status = db_audit(connection, "migrate", "reference_seed", 0, "{}");
     if (status != DB_OK)

@@ -76,7 +76,8 @@ X(OFFERS_SINCE, READ,
   "SELECT " OFFER_COLUMNS " FROM offers WHERE provider_id = $1 AND version > $2 ORDER BY external_id")
 X(OFFERS_TO_RESOLVE, READ,
   "SELECT " OFFER_COLUMNS " FROM offers WHERE provider_id = $1 "
-  "AND (gpu = 'unrecognized' OR (place IS NULL AND region_raw IS NOT NULL)) ORDER BY external_id")
+  "AND ($2::boolean OR gpu = 'unrecognized' OR (place IS NULL AND coalesce(region_raw, zone) IS NOT NULL)) "
+  "ORDER BY external_id")
 X(REMOVED_SINCE, READ,
   "SELECT external_id FROM tombstones WHERE provider_id = $1 AND version > $2 ORDER BY external_id")
 X(TOMBSTONES_FROM, READ, "SELECT tombstones_from FROM providers WHERE id = $1")
@@ -194,4 +195,29 @@ X(SEED_PLACE, WRITE,
 X(SEED_PLACE_ALIASES_CLEAR, WRITE, "DELETE FROM place_aliases WHERE NOT by_operator")
 X(SEED_PLACE_ALIAS, WRITE,
   "INSERT INTO place_aliases (provider, alias, place, by_operator) VALUES ($1, $2, $3, false) ON CONFLICT DO NOTHING")
+
+/* Names that operators give, and those that mean nothing yet. */
+X(PROVIDERS_STILL, WRITE, "LOCK TABLE providers IN EXCLUSIVE MODE")
+X(REFERENCE_VERSION, READ, "SELECT version FROM counters WHERE name = 'reference'")
+X(ALIAS_LIST, READ,
+  "SELECT 0, '' AS provider, alias, gpu::text, spelling FROM gpu_aliases WHERE by_operator "
+  "UNION ALL SELECT 1, provider, alias, place::text, spelling FROM place_aliases WHERE by_operator ORDER BY 1, 2, 3")
+X(ALIAS_GPU_SET, WRITE,
+  "INSERT INTO gpu_aliases (alias, by_operator, gpu, spelling) VALUES ($1, true, $2, $3) "
+  "ON CONFLICT (alias, by_operator) DO UPDATE SET gpu = excluded.gpu, spelling = excluded.spelling")
+X(ALIAS_PLACE_SET, WRITE,
+  "INSERT INTO place_aliases (provider, alias, by_operator, place, spelling) VALUES ($1, $2, true, $3, $4) "
+  "ON CONFLICT (provider, alias, by_operator) DO UPDATE SET place = excluded.place, spelling = excluded.spelling")
+X(ALIAS_GPU_REMOVE, WRITE, "DELETE FROM gpu_aliases WHERE by_operator AND alias = $1 RETURNING 1")
+X(ALIAS_PLACE_REMOVE, WRITE,
+  "DELETE FROM place_aliases WHERE by_operator AND provider = $1 AND alias = $2 RETURNING 1")
+X(RAW_GPUS, READ, "SELECT DISTINCT provider_id, gpu_raw FROM offers ORDER BY 1")
+X(RAW_PLACES, READ, "SELECT DISTINCT provider_id, region_raw, zone FROM offers ORDER BY 1")
+X(UNRECOGNIZED, READ,
+  "SELECT u.kind, p.slug, u.name, u.offers FROM ("
+  "SELECT 0 AS kind, provider_id, gpu_raw AS name, count(*) AS offers FROM offers WHERE gpu = 'unrecognized' GROUP BY 2, 3 "
+  "UNION ALL SELECT 1, provider_id, coalesce(region_raw, zone), count(*) FROM offers "
+  "WHERE place IS NULL AND coalesce(region_raw, zone) IS NOT NULL GROUP BY 2, 3) u "
+  "JOIN providers p ON p.id = u.provider_id WHERE $1::text IS NULL OR p.slug = $1 "
+  "ORDER BY u.offers DESC, u.kind, p.slug, u.name LIMIT 10000")
 /* clang-format on */

@@ -22,6 +22,7 @@ static const struct {
     {"export", cli_export, "give the market, or one provider's inventory, as a file"},
     {"provider", cli_provider, "add, list, rename and suspend providers"},
     {"key", cli_key, "create, list and revoke keys"},
+    {"alias", cli_alias, "say what names of GPUs and places mean that nobody knows"},
     {"doctor", cli_doctor, "look for what is wrong"},
     {"config", cli_config, "print the settings in force and where each came from"},
     {"version", cli_version, "print the version"},

@@ -25,11 +25,6 @@ void admin_write_prepare(struct request *request, struct reply *reply)
         (void)json_body_check_type(request, reply);
 }
 
-static const char *actor_of(struct request *request)
-{
-    return arena_printf(&request->arena, "key:%lld", (long long)request->principal.key_id);
-}
-
 static void write_admin_provider(struct buf *out, const struct provider *provider)
 {
     buf_add_char(out, '{');
@@ -41,24 +36,6 @@ static void write_admin_provider(struct buf *out, const struct provider *provide
     buf_add_json_member_bool(out, "suspended", provider->suspended);
     buf_add_json_member_int(out, "version", provider->version);
     buf_add_char(out, '}');
-}
-
-/* Operators' lists are short: one page holds all. */
-static void begin_list(struct buf *out)
-{
-    buf_add_string(out, "{\"data\":[");
-}
-
-static void end_list(struct reply *reply, size_t count)
-{
-    char now[TIMESTAMP_TEXT_SIZE];
-    timestamp_print(timestamp_now_us(), now);
-    buf_add_string(&reply->body, "],\"total\":");
-    buf_add_int(&reply->body, (int64_t)count);
-    buf_add_json_member_string(&reply->body, "next_cursor", NULL);
-    buf_add_json_member_string(&reply->body, "as_of", now);
-    buf_add_string(&reply->body, ",\"query\":{}}");
-    reply->status = 200;
 }
 
 void admin_providers_list(struct request *request, struct reply *reply, struct worker *worker)
@@ -73,13 +50,13 @@ void admin_providers_list(struct request *request, struct reply *reply, struct w
         reply_database_failed(request, reply, status);
         return;
     }
-    begin_list(&reply->body);
+    whole_list_begin(reply);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             buf_add_char(&reply->body, ',');
         write_admin_provider(&reply->body, &providers[i]);
     }
-    end_list(reply, count);
+    whole_list_end(reply, count);
 }
 
 /* Members an operator may set; those missing stay. */
@@ -142,7 +119,7 @@ void admin_providers_add(struct request *request, struct reply *reply, struct wo
     json_body_free(&body);
     if (connection == NULL)
         return;
-    enum db_status status = db_provider_add(connection, &provider, actor_of(request));
+    enum db_status status = db_provider_add(connection, &provider, request_actor(request));
     if (status == DB_CONFLICT)
         reply_problem(request, reply, 409, "exists", "A provider with this slug exists.", NULL, 0);
     else if (status != DB_OK)
@@ -170,7 +147,7 @@ void admin_provider_patch(struct request *request, struct reply *reply, struct w
     if (connection == NULL || (status == DB_OK && !valid))
         return;
     if (status == DB_OK)
-        status = db_provider_update(connection, &provider, actor_of(request));
+        status = db_provider_update(connection, &provider, request_actor(request));
     if (status == DB_NONE)
         reply_not_found(request, reply, "No provider has this slug.");
     else if (status != DB_OK)
@@ -205,13 +182,13 @@ void admin_keys_list(struct request *request, struct reply *reply, struct worker
         reply_database_failed(request, reply, status);
         return;
     }
-    begin_list(&reply->body);
+    whole_list_begin(reply);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
             buf_add_char(&reply->body, ',');
         write_key(&reply->body, &keys[i]);
     }
-    end_list(reply, count);
+    whole_list_end(reply, count);
 }
 
 void admin_keys_add(struct request *request, struct reply *reply, struct worker *worker)
@@ -235,7 +212,7 @@ void admin_keys_add(struct request *request, struct reply *reply, struct worker 
     key_generate(text);
     key_hash(text, key.hash);
     memcpy(key.prefix, text, KEY_PREFIX_LENGTH);
-    enum db_status status = db_key_add(connection, &key, actor_of(request));
+    enum db_status status = db_key_add(connection, &key, request_actor(request));
     if (status == DB_NONE) {
         reply_not_found(request, reply, "No provider has this slug.");
     } else if (status != DB_OK) {
@@ -264,7 +241,7 @@ void admin_key_revoke(struct request *request, struct reply *reply, struct worke
     struct db_connection *connection = worker_database(request, reply, worker);
     if (connection == NULL)
         return;
-    enum db_status status = db_key_revoke(connection, id, actor_of(request));
+    enum db_status status = db_key_revoke(connection, id, request_actor(request));
     if (status == DB_NONE) {
         reply_not_found(request, reply, "No key has this id.");
     } else if (status != DB_OK) {

@@ -138,3 +138,8 @@ void reply_database_failed(struct request *request, struct reply *reply, enum db
         node_report_database(app->node, false);
     reply_unavailable(request, reply, "The database does not answer right now.", 2);
 }
+
+const char *request_actor(struct request *request)
+{
+    return arena_printf(&request->arena, "key:%lld", (long long)request->principal.key_id);
+}

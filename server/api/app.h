@@ -68,6 +68,14 @@ void write_summary(struct buf *out, const struct offer_summary *summary, bool wi
 bool parameter_flag(struct request *request, struct reply *reply, const char *name,
                     bool *ret_value);
 
+/* A list that one page holds: what comes before its items, and what after `count` of them (status
+ * 200). */
+void whole_list_begin(struct reply *reply);
+void whole_list_end(struct reply *reply, size_t count);
+
+/* Who calls, as the audit log names them; in the request's arena. */
+const char *request_actor(struct request *request);
+
 /* 404 problem with a detail. */
 void reply_not_found(struct request *request, struct reply *reply, const char *what);
 

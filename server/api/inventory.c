@@ -169,11 +169,6 @@ void offers_post_prepare(struct request *request, struct reply *reply)
     prepare_upload(request, reply, CHANGE_UPSERT);
 }
 
-static const char *actor_of(struct request *request)
-{
-    return arena_printf(&request->arena, "key:%lld", (long long)request->principal.key_id);
-}
-
 /* Whose Idempotency-Keys these are, and what the request is: method, target and decoded body. */
 static struct idempotency *make_idempotency(struct request *request, const char *key,
                                             const char *body, size_t length)
@@ -181,7 +176,7 @@ static struct idempotency *make_idempotency(struct request *request, const char 
     if (key == NULL)
         return NULL;
     struct idempotency *idempotency = arena_calloc(&request->arena, 1, sizeof(*idempotency));
-    idempotency->scope = actor_of(request);
+    idempotency->scope = request_actor(request);
     idempotency->key = key;
     struct crypt_hasher hasher;
     crypt_hasher_init(&hasher, sizeof(idempotency->fingerprint));
@@ -332,8 +327,10 @@ static int64_t market_median(void *closure, uint16_t gpu, const struct price *pr
     return microusd;
 }
 
+/* Decodes and writes against the market and the operators' names of one snapshot. */
 static void apply_upload(struct request *request, struct reply *reply, struct worker *worker,
-                         const struct upload_options *options, const char *body, size_t length)
+                         const struct upload_options *options, const char *body, size_t length,
+                         struct snapshot *snapshot)
 {
     struct app *app = request->app;
     struct decode_options decode = {
@@ -344,16 +341,16 @@ static void apply_upload(struct request *request, struct reply *reply, struct wo
         .as_of_us = TIMESTAMP_UNKNOWN,
     };
     struct market market = {
-        .snapshot = catalog_acquire(node_catalog(app->node)),
+        .snapshot = snapshot,
         .provider_slug = request->captures[0],
     };
     decode.median = market_median;
     decode.median_closure = &market;
+    decode.aliases = snapshot_operator_names(snapshot);
     struct upload upload = {0};
     struct decode_error error = {0};
     enum decode_status status =
         upload_decode(&decode, body, length, &request->arena, &upload, &error);
-    snapshot_release(market.snapshot);
     if (status != DECODE_OK) {
         metric_add(METRIC_UPLOADS_REFUSED, 1);
         refuse_body(request, reply, status, &error);
@@ -365,13 +362,14 @@ static void apply_upload(struct request *request, struct reply *reply, struct wo
         .provider_slug = request->captures[0],
         .mode = options->mode,
         .upload = &upload,
+        .names = decode.aliases,
         .dry_run = options->dry_run,
         .confirm_removals = options->confirm_removals,
         .record =
             {
                 .kind = options->mode == CHANGE_REPLACE ? "replace" : "upsert",
                 .format = upload_format_name(options->format, body, length),
-                .actor = actor_of(request),
+                .actor = request_actor(request),
                 .rows_read = upload.rows_read,
                 .rejected = upload.rejected,
                 .skipped = upload.skipped,
@@ -418,10 +416,14 @@ void inventory_write_execute(struct request *request, struct reply *reply, struc
     enum decode_status status = upload_decompress(
         options->encoding, request->body == NULL ? "" : request->body, request->body_length,
         UPLOAD_DECODED_MAX_BYTES, &body, &length, &owned, &error);
-    if (status == DECODE_OK)
-        apply_upload(request, reply, worker, options, body, length);
-    else
+    if (status == DECODE_OK) {
+        struct app *app = request->app;
+        struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
+        apply_upload(request, reply, worker, options, body, length, snapshot);
+        snapshot_release(snapshot);
+    } else {
         refuse_body(request, reply, status, &error);
+    }
     free(owned);
 }
 
@@ -470,7 +472,7 @@ void offer_write_execute(struct request *request, struct reply *reply, struct wo
             {
                 .kind = options->mode == CHANGE_UPSERT ? "patch" : "delete",
                 .format = "json",
-                .actor = actor_of(request),
+                .actor = request_actor(request),
                 .rows_read = 1,
                 .confirmed_at_us = TIMESTAMP_UNKNOWN,
             },

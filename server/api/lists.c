@@ -193,3 +193,20 @@ void reply_not_found(struct request *request, struct reply *reply, const char *w
 {
     reply_problem(request, reply, 404, "not-found", what, NULL, 0);
 }
+
+void whole_list_begin(struct reply *reply)
+{
+    buf_add_string(&reply->body, "{\"data\":[");
+}
+
+void whole_list_end(struct reply *reply, size_t count)
+{
+    char now[TIMESTAMP_TEXT_SIZE];
+    timestamp_print(timestamp_now_us(), now);
+    buf_add_string(&reply->body, "],\"total\":");
+    buf_add_int(&reply->body, (int64_t)count);
+    buf_add_json_member_string(&reply->body, "next_cursor", NULL);
+    buf_add_json_member_string(&reply->body, "as_of", now);
+    buf_add_string(&reply->body, ",\"query\":{}}");
+    reply->status = 200;
+}

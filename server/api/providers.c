@@ -192,8 +192,7 @@ void profile_put_execute(struct request *request, struct reply *reply, struct wo
     } else if (status != DB_OK) {
         reply_database_failed(request, reply, status);
     } else if (read_profile(&body, &provider)) {
-        const char *actor =
-            arena_printf(&request->arena, "key:%lld", (long long)request->principal.key_id);
+        const char *actor = request_actor(request);
         status = db_provider_update(connection, &provider, actor);
         if (status == DB_OK)
             status = db_provider_find(connection, provider.slug, &request->arena, &provider);

@@ -61,4 +61,14 @@ void admin_keys_list(struct request *request, struct reply *reply, struct worker
 void admin_keys_add(struct request *request, struct reply *reply, struct worker *worker);
 void admin_key_revoke(struct request *request, struct reply *reply, struct worker *worker);
 
+/* names.c */
+void unrecognized_prepare(struct request *request, struct reply *reply);
+void admin_unrecognized_list(struct request *request, struct reply *reply, struct worker *worker);
+void provider_unrecognized_list(struct request *request, struct reply *reply,
+                                struct worker *worker);
+void admin_aliases_list(struct request *request, struct reply *reply, struct worker *worker);
+void admin_aliases_set(struct request *request, struct reply *reply, struct worker *worker);
+void admin_alias_remove_prepare(struct request *request, struct reply *reply);
+void admin_alias_remove(struct request *request, struct reply *reply, struct worker *worker);
+
 #endif

@@ -31,6 +31,7 @@ const struct route routes[] = {
     {HTTP_DELETE, "/v1/providers/{slug}/offers/{external_id}",        "deleteOffer",        ACCESS_PROVIDER, 0,                 CACHE_NONE,       .prepare = offer_delete_prepare, .execute = offer_write_execute},
     {HTTP_GET,    "/v1/providers/{slug}/uploads",                     "listUploads",        ACCESS_PROVIDER, 0,                 CACHE_NONE,       .prepare = uploads_list_prepare, .execute = uploads_list_execute},
     {HTTP_GET,    "/v1/providers/{slug}/uploads/{id}",                "getUpload",          ACCESS_PROVIDER, 0,                 CACHE_NONE,       .prepare = upload_get_prepare, .execute = upload_get_execute},
+    {HTTP_GET,    "/v1/providers/{slug}/unrecognized",                "listUnrecognized",   ACCESS_PROVIDER, 0,                 CACHE_NONE,       .prepare = unrecognized_prepare, .execute = provider_unrecognized_list},
     {HTTP_PUT,    "/v1/providers/{slug}/profile",                     "putProfile",         ACCESS_PROVIDER, 64 * KIB,          CACHE_NONE,       .prepare = profile_put_prepare, .execute = profile_put_execute},
 
     {HTTP_GET,    "/v1/admin/providers",                              "adminListProviders", ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_providers_prepare, .execute = admin_providers_list},
@@ -39,6 +40,10 @@ const struct route routes[] = {
     {HTTP_GET,    "/v1/admin/keys",                                   "adminListKeys",      ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_providers_prepare, .execute = admin_keys_list},
     {HTTP_POST,   "/v1/admin/keys",                                   "adminCreateKey",     ACCESS_ADMIN,    64 * KIB,          CACHE_NONE,       .prepare = admin_write_prepare, .execute = admin_keys_add},
     {HTTP_DELETE, "/v1/admin/keys/{id}",                              "adminRevokeKey",     ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_providers_prepare, .execute = admin_key_revoke},
+    {HTTP_GET,    "/v1/admin/unrecognized",                           "adminListUnrecognized", ACCESS_ADMIN, 0,                 CACHE_NONE,       .prepare = unrecognized_prepare, .execute = admin_unrecognized_list},
+    {HTTP_GET,    "/v1/admin/aliases",                                "adminListAliases",   ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_providers_prepare, .execute = admin_aliases_list},
+    {HTTP_POST,   "/v1/admin/aliases",                                "adminSetAlias",      ACCESS_ADMIN,    64 * KIB,          CACHE_NONE,       .prepare = admin_write_prepare, .execute = admin_aliases_set},
+    {HTTP_DELETE, "/v1/admin/aliases/{kind}/{name}",                  "adminRemoveAlias",   ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_alias_remove_prepare, .execute = admin_alias_remove},
 
     {HTTP_GET,    "/livez",                                           "getLive",            ACCESS_PUBLIC,   0,                 CACHE_NONE,       .ops = true, .handle = live_get},
     {HTTP_GET,    "/healthz",                                         "getHealth",          ACCESS_PUBLIC,   0,                 CACHE_NONE,       .ops = true, .handle = live_get},

@@ -275,3 +275,25 @@ bool catalog_apply(struct catalog *catalog, const struct catalog_update *updates
     free(verdicts);
     return good;
 }
+
+bool catalog_set_operator_names(struct catalog *catalog, const struct alias_sets *names, bool force)
+{
+    bool good = true;
+    pthread_mutex_lock(&catalog->lock);
+    int64_t held = operator_names_sets(catalog->newest->operator_names)->version;
+    if (held < names->version || (force && held != names->version)) {
+        struct draft draft = draft_begin(catalog);
+        operator_names_release(draft.snapshot->operator_names);
+        draft.snapshot->operator_names = operator_names_new(names);
+        good = draft_publish(&draft);
+    }
+    pthread_mutex_unlock(&catalog->lock);
+    if (!good)
+        atomic_fetch_add_explicit(&catalog->failed_builds, 1, memory_order_relaxed);
+    return good;
+}
+
+const struct alias_sets *snapshot_operator_names(const struct snapshot *snapshot)
+{
+    return operator_names_sets(snapshot->operator_names);
+}

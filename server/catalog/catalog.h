@@ -8,6 +8,7 @@
 #include "server/base/buf.h"
 #include "server/model/change_set.h"
 #include "server/model/provider.h"
+#include "server/reference/alias.h"
 
 struct catalog;
 struct snapshot;
@@ -40,6 +41,15 @@ struct catalog_update {
  * Any thread; serialised inside; costs grow with what changed. False: refused, or 65,000 providers,
  * or 4,096 snapshots still held; the old snapshot stays, counted in catalog_stats. */
 bool catalog_apply(struct catalog *catalog, const struct catalog_update *updates, size_t count);
+
+/* Takes operators' names (copied) from the next snapshot on, which is published at once. Names
+ * older than those held are skipped, unless `force` says that the database itself went back. Any
+ * thread. False as catalog_apply. */
+bool catalog_set_operator_names(struct catalog *catalog, const struct alias_sets *names,
+                                bool force);
+
+/* The operators' names of a snapshot; never NULL, valid as long as the snapshot. Any thread. */
+const struct alias_sets *snapshot_operator_names(const struct snapshot *snapshot);
 
 /* The version held of a provider (by slug); -1 none. */
 int64_t catalog_provider_version(struct catalog *catalog, const char *slug);

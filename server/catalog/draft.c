@@ -51,6 +51,7 @@ struct draft draft_begin(struct catalog *catalog)
     snapshot->any_suspended = old->any_suspended;
     snapshot->as_of_us = old->as_of_us;
     snapshot->versions_hash = old->versions_hash;
+    snapshot->operator_names = operator_names_reference(old->operator_names);
     return draft;
 }
 

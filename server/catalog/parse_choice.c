@@ -105,7 +105,7 @@ static bool add_gpu(struct parse *parse, const struct parameter *parameter, cons
         names[(*name_count)++] = value;
         return true;
     }
-    gpu_resolve(value, UNKNOWN, NULL, &match);
+    gpu_resolve(value, UNKNOWN, &snapshot_operator_names(parse->snapshot)->gpus, &match);
     bool known = match.gpu != gpu_unrecognized() && match.vram_fits;
     const struct gpu *gpu = gpu_at(match.gpu);
     bool sized = known && gpu->is_family && match.vram_gb_milli >= 0 &&
@@ -215,7 +215,7 @@ static bool add_region(struct parse *parse, const struct parameter *parameter, c
     uint16_t place = place_find(value);
     bool exact = place != INDEX_NONE;
     if (!exact)
-        place = place_resolve(NULL, value, NULL, NULL);
+        place = place_resolve(NULL, value, NULL, &snapshot_operator_names(parse->snapshot)->places);
     if (place != INDEX_NONE) {
         const uint8_t *inside = places_inside(place_rank(place));
         for (size_t i = 0; i < places; i++)

@@ -62,6 +62,7 @@ void snapshot_free(struct snapshot *snapshot)
     for (size_t i = 0; i < snapshot->slot_count; i++)
         provider_view_release(snapshot->slots[i]);
     moment_free_all(atomic_load_explicit(&snapshot->moment, memory_order_acquire));
+    operator_names_release(snapshot->operator_names);
     free(snapshot->segments);
     free(snapshot->alive);
     free(snapshot->slots);

@@ -6,6 +6,7 @@
 #include "server/base/timestamp.h"
 #include "server/catalog/catalog.h"
 #include "server/catalog/fragment.h"
+#include "server/catalog/operator_names.h"
 #include "server/catalog/segment.h"
 
 /* Most providers at once: slots are 16 bits wide. */
@@ -67,6 +68,7 @@ struct snapshot {
     bool any_suspended;
     int64_t as_of_us;
     uint64_t versions_hash;
+    struct operator_names *operator_names; /* a reference; NULL none */
     _Atomic(struct moment *) moment;
 };
 

@@ -1,6 +1,7 @@
 /* rackrate import: a catalogue or a Rackrate file becomes a provider's inventory. */
 #include "server/cli/cli.h"
 
+#include "db/alias.h"
 #include "db/provider.h"
 #include "server/api/upload_answer.h"
 #include "server/base/decimal.h"
@@ -187,6 +188,7 @@ static int apply(struct import *import, const struct upload *upload, const char 
         .provider_slug = slug,
         .mode = CHANGE_REPLACE,
         .upload = upload,
+        .names = import->options.aliases,
         .dry_run = import->dry_run,
         .skip_publish = true,
         .confirm_removals = import->confirm_removals,
@@ -334,12 +336,21 @@ int cli_import(struct cli *cli)
     if (!cli_database_open(cli->settings, &import.database))
         return EXIT_REFUSED;
     import.node = node_new(import.database.url);
+    struct arena arena = {0};
+    struct alias_sets names;
     int code = EXIT_DONE;
+    if (db_alias_sets(import.database.connection, &arena, &names) == DB_OK) {
+        import.options.aliases = &names;
+    } else {
+        fprintf(stderr, "rackrate: operators' names could not be read from the database\n");
+        code = EXIT_REFUSED;
+    }
     for (int i = 1; code == EXIT_DONE && i < cli->argc; i++)
         code = import_file(&import, cli->argv[i]);
     if (cli->json && code == EXIT_DONE)
         print_results(&import, cli->argc - 1);
     buf_free(&import.results);
+    arena_free(&arena);
     node_free(import.node);
     cli_database_close(&import.database);
     return code;

@@ -112,7 +112,9 @@ const struct gpu_match *decoding_resolve_gpu(struct decoding *decoding, const ch
     if (slot->raw != raw || slot->vram_hint_gb_milli != vram_hint_gb_milli) {
         slot->raw = raw;
         slot->vram_hint_gb_milli = vram_hint_gb_milli;
-        gpu_resolve(raw, vram_hint_gb_milli, NULL, &slot->match);
+        const struct alias_sets *aliases = decoding->options->aliases;
+        gpu_resolve(raw, vram_hint_gb_milli, aliases == NULL ? NULL : &aliases->gpus,
+                    &slot->match);
     }
     return &slot->match;
 }
@@ -121,11 +123,13 @@ uint16_t decoding_resolve_place(struct decoding *decoding, const char *region, c
 {
     struct resolved_place *slot = &decoding->places[slot_of(region, zone, 0)];
     if (!slot->known || slot->region != region || slot->zone != zone) {
+        const struct alias_sets *aliases = decoding->options->aliases;
         *slot = (struct resolved_place){
             .region = region,
             .zone = zone,
             .known = true,
-            .place = place_resolve(decoding->options->provider_slug, region, zone, NULL),
+            .place = place_resolve(decoding->options->provider_slug, region, zone,
+                                   aliases == NULL ? NULL : &aliases->places),
         };
     }
     return slot->place;

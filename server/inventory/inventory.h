@@ -8,6 +8,7 @@
 #include "server/base/buf.h"
 #include "server/model/change_set.h"
 #include "server/model/provider.h"
+#include "server/reference/alias.h"
 
 enum upload_format {
     FORMAT_UNKNOWN,
@@ -52,6 +53,7 @@ struct decode_options {
     /* Called now and then with bytes consumed and rows seen; may be NULL. */
     void (*progress)(void *closure, size_t bytes, int64_t rows);
     void *progress_closure;
+    const struct alias_sets *aliases; /* operators' names; NULL: none */
     median_lookup *median; /* the market to compare prices with; NULL: the upload itself */
     void *median_closure;
 };

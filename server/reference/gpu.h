@@ -74,7 +74,7 @@ struct gpu_match {
  * NULL. `vram_hint_gb_milli` is a reported size of one GPU in thousandths of a GB, or UNKNOWN; a
  * report in MiB (81559) is passed as MiB x 1000 / 1024 and meets the nearest known size at most 8 %
  * above it or 4 % below. A size in the name chooses before the hint. `extra` holds operators'
- * aliases (folded key to slug), consulted first; may be NULL. Any thread. */
+ * names for GPUs (alias_key), consulted first; may be NULL. Any thread. */
 void gpu_resolve(const char *raw, int64_t vram_hint_gb_milli, const struct alias_set *extra,
                  struct gpu_match *ret_match);
 

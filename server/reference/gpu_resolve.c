@@ -208,7 +208,7 @@ void gpu_resolve(const char *raw, int64_t vram_hint_gb_milli, const struct alias
                  struct gpu_match *ret_match)
 {
     struct gpu_name name;
-    char folded[256];
+    char folded[ALIAS_KEY_SIZE];
     *ret_match = (struct gpu_match){.gpu = gpu_unrecognized(), .vram_fits = true};
     gpu_name_parse(raw, &name);
     ret_match->form = name.form;
@@ -220,6 +220,7 @@ void gpu_resolve(const char *raw, int64_t vram_hint_gb_milli, const struct alias
         const char *slug = alias_set_find(extra, folded);
         finding.gpu = slug == NULL ? INDEX_NONE : gpu_find(slug);
     }
+    bool by_operator = finding.gpu != INDEX_NONE;
     if (finding.gpu == INDEX_NONE && name.word_count > 0 && !name.too_long) {
         finding.gpu = find_words(&name, name.word_count, &finding);
         if (finding.gpu == INDEX_NONE && name.word_count > 1)
@@ -229,8 +230,10 @@ void gpu_resolve(const char *raw, int64_t vram_hint_gb_milli, const struct alias
         return;
     struct gpu_match match = *ret_match;
     narrow(&finding, form_by_memory(&name, &finding), &match);
-    /* A modification whose size isn't a known one's is nobody's product. */
-    if (name.modified && strcmp(gpu_at(match.gpu)->slug, gpu_at(match.gpu)->family) == 0)
+    /* A modification whose size isn't a known one's is nobody's product, unless an operator says
+     * whose. */
+    if (!by_operator && name.modified &&
+        strcmp(gpu_at(match.gpu)->slug, gpu_at(match.gpu)->family) == 0)
         return;
     if (name.vram_gb_milli != UNKNOWN)
         check_hint(vram_hint_gb_milli, &name, &match);

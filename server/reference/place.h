@@ -41,7 +41,8 @@ uint16_t place_find(const char *slug);
 /* What a provider's words mean: the zone first, if it says more, then the region; in the provider's
  * own vocabulary, then globally; INDEX_NONE where nobody knows. Never guesses: a country stays a
  * country, and a code that clouds use for different places is known only to them. provider_slug,
- * zone and extra may be NULL. `extra` holds operators' aliases by folded key. */
+ * zone and extra may be NULL. `extra` holds operators' names for places (alias_key), consulted
+ * first. */
 uint16_t place_resolve(const char *provider_slug, const char *region, const char *zone,
                        const struct alias_set *extra);
 

@@ -272,13 +272,27 @@ static uint16_t resolve_list(const char *raw)
     return place_find(cc);
 }
 
+/* An operator's name: the provider's own first, then everybody's. */
+static uint16_t by_operator(const char *provider, const char *raw, const struct alias_set *extra)
+{
+    char key[ALIAS_KEY_SIZE];
+    uint16_t found = INDEX_NONE;
+    if (extra == NULL || extra->count == 0)
+        return INDEX_NONE;
+    if (provider != NULL && alias_key(ALIAS_PLACE, provider, raw, key))
+        found = by_slug(alias_set_find(extra, key));
+    if (found == INDEX_NONE && alias_key(ALIAS_PLACE, NULL, raw, key))
+        found = by_slug(alias_set_find(extra, key));
+    return found;
+}
+
 static uint16_t resolve_one(const char *provider, const char *raw, const struct alias_set *extra)
 {
     char word[WORD_BYTES];
     if (raw == NULL || *raw == '\0')
         return INDEX_NONE;
+    uint16_t found = by_operator(provider, raw, extra);
     place_name_fold(raw, word, sizeof(word));
-    uint16_t found = by_slug(alias_set_find(extra, word));
     if (found != INDEX_NONE || word[0] == '\0')
         return found;
     if (strchr(raw, ',') != NULL)

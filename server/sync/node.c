@@ -3,6 +3,7 @@
  * everything is loaded again. */
 #include "server/sync/node.h"
 
+#include "db/alias.h"
 #include "db/inventory.h"
 #include "db/provider.h"
 #include "server/base/log.h"
@@ -33,6 +34,7 @@ struct node {
     struct held_provider *held; /* sorted by id */
     size_t held_count;
     int64_t keys_version;
+    int64_t names_version; /* of the reference data */
     char epoch[EPOCH_SIZE];
 
     _Atomic bool loaded;
@@ -151,6 +153,8 @@ static bool went_backwards(struct node *node, const struct version_table *table,
 {
     if (node->loaded && strcmp(node->epoch, epoch) != 0)
         return true;
+    if (table->reference_version < node->names_version)
+        return true;
     for (size_t i = 0; i < node->held_count; i++) {
         const struct provider_version *now = find_version(table, node->held[i].id);
         if (now == NULL || now->version < node->held[i].version)
@@ -261,6 +265,16 @@ bool node_reload_keys(struct node *node, struct db_connection *connection)
     return true;
 }
 
+bool node_reload_names(struct node *node, struct db_connection *connection, bool force)
+{
+    struct arena arena = {0};
+    struct alias_sets names;
+    bool good = db_alias_sets(connection, &arena, &names) == DB_OK &&
+                catalog_set_operator_names(node->catalog, &names, force);
+    arena_free(&arena);
+    return good;
+}
+
 static bool catch_up(struct node *node, struct db_connection *connection)
 {
     struct version_table table = {0};
@@ -272,7 +286,11 @@ static bool catch_up(struct node *node, struct db_connection *connection)
     if (backwards)
         log_warning("the database is an older or another one than before; loading everything again",
                     NULL);
-    bool good = load_providers(node, connection, &table, backwards);
+    bool good = (!backwards && table.reference_version == node->names_version) ||
+                node_reload_names(node, connection, backwards);
+    if (good)
+        node->names_version = table.reference_version;
+    good = good && load_providers(node, connection, &table, backwards);
     if (good && node->held_count > 1)
         qsort(node->held, node->held_count, sizeof(*node->held), compare_held);
     if (good && (backwards || table.keys_version != node->keys_version)) {

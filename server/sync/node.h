@@ -30,6 +30,10 @@ bool node_catch_up(struct node *node, struct db_connection *connection);
  * thread. */
 bool node_reload_keys(struct node *node, struct db_connection *connection);
 
+/* Loads operators' names into the catalogue where the database has newer ones; with `force` also
+ * older ones, since the database itself went back. Any thread. */
+bool node_reload_names(struct node *node, struct db_connection *connection, bool force);
+
 /* Starts the thread that catches up every `interval_ms` with a connection of its own, reconnecting
  * for ever; stops it. */
 bool node_start_sync(struct node *node, unsigned interval_ms, const struct retention *retention);

@@ -3,10 +3,12 @@
  * written is always exact. */
 #include "server/sync/write.h"
 
+#include "db/alias.h"
 #include "server/base/log.h"
 #include "server/base/metrics.h"
 #include "server/base/timestamp.h"
 #include "server/reference/gpu.h"
+#include "server/reference/offer_names.h"
 #include "server/reference/place.h"
 
 #include <stdio.h>
@@ -56,8 +58,9 @@ struct attempt {
     struct arena *arena;
     struct write_result *result;
     struct provider provider;
-    int64_t base_version; /* of the provider before the write */
-    size_t stored_offers; /* before the write */
+    int64_t base_version;           /* of the provider before the write */
+    size_t stored_offers;           /* before the write */
+    const struct alias_sets *names; /* operators' names in force under the lock */
 };
 
 static enum write_outcome from_status(enum db_status status)
@@ -111,6 +114,7 @@ static enum write_outcome plan_patch(struct attempt *attempt)
         .provider_slug = request->provider_slug,
         .source_kind = SOURCE_PROVIDER_API,
         .as_of_us = TIMESTAMP_UNKNOWN,
+        .aliases = attempt->names,
     };
     struct write_result *result = attempt->result;
     if (inventory_patch(&options, &stored, request->patch, request->patch_length, attempt->arena,
@@ -127,6 +131,30 @@ static enum write_outcome plan_patch(struct attempt *attempt)
     };
     inventory_diff(&result->upload, &baseline, CHANGE_UPSERT, attempt->arena, &result->change_set);
     return WRITE_DONE;
+}
+
+/* Operators' names may have changed since the upload was decoded: under the lock they stay as they
+ * are. *ret_moved says that the upload is another one now. */
+static enum db_status catch_up_names(struct attempt *attempt, bool *ret_moved)
+{
+    const struct write_request *request = attempt->request;
+    int64_t version;
+    *ret_moved = false;
+    attempt->names = request->names;
+    enum db_status status = db_reference_version(attempt->connection, &version);
+    if (status != DB_OK || (request->names != NULL && request->names->version == version))
+        return status;
+    struct alias_sets *names = arena_alloc(attempt->arena, sizeof(*names));
+    status = db_alias_sets(attempt->connection, attempt->arena, names);
+    if (status != DB_OK)
+        return status;
+    attempt->names = names;
+    for (size_t i = 0; request->upload != NULL && i < request->upload->offer_count; i++) {
+        if (offer_names_resolve(&request->upload->offers[i], request->provider_slug, request->names,
+                                names))
+            *ret_moved = true;
+    }
+    return DB_OK;
 }
 
 /* The change set of a whole upload: the guess made before the lock if it still holds, else made
@@ -203,12 +231,20 @@ static enum write_outcome in_transaction(struct attempt *attempt, const struct b
         return status == DB_NONE ? WRITE_NO_PROVIDER : from_status(status);
     }
     attempt->base_version = attempt->provider.version;
+    bool moved = false;
+    if (request->mode != CHANGE_DELETE) {
+        status = catch_up_names(attempt, &moved);
+        if (status != DB_OK) {
+            *ret_status = status;
+            return from_status(status);
+        }
+    }
     if (request->mode == CHANGE_DELETE)
         outcome = plan_delete(attempt);
     else if (request->upload == NULL)
         outcome = plan_patch(attempt);
     else
-        outcome = plan_upload(attempt, guess);
+        outcome = plan_upload(attempt, moved ? NULL : guess);
     result->version = attempt->provider.version;
     if (outcome != WRITE_DONE)
         return outcome;

@@ -35,7 +35,10 @@ enum write_outcome {
 struct write_request {
     const char *provider_slug;
     enum change_mode mode;
-    const struct upload *upload; /* for CHANGE_REPLACE and CHANGE_UPSERT */
+    /* For CHANGE_REPLACE and CHANGE_UPSERT. Names that operators gave since it was decoded are
+     * resolved again in it. */
+    const struct upload *upload;
+    const struct alias_sets *names; /* operators' names it was decoded with; NULL: none */
     /* For one offer: a patch (CHANGE_UPSERT without upload) or CHANGE_DELETE. */
     const char *external_id;
     const char *patch;

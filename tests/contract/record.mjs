@@ -226,6 +226,31 @@ async function administration() {
     ["GET", "/v1/admin/keys"], ["POST", "/v1/admin/keys", json({ admin: true })], ["DELETE", `/v1/admin/keys/${made.data.id}`]]) await denied(method, path, options);
 }
 
+async function names() {
+  const raw = `Contract GPU ${tag}`, place = `Nowhere ${tag}`;
+  const home = `/v1/providers/${slug}`, alias = "/v1/admin/aliases";
+  const offer = { external_id: "unknown", gpu: raw, gpu_count: 1, region: place, prices: [{ billing: "on_demand", price_per_gpu_hour: 1 }] };
+  await send(200, "POST", `${home}/offers`, by(key, json({ offers: [offer] })));
+  await read("/v1/admin/unrecognized", { as: admin });
+  await read(`${home}/unrecognized`, { as: key });
+  await send(404, "GET", "/v1/providers/none-such/unrecognized", by(admin));
+  const meant = json({ kind: "gpu", name: raw, slug: "h100-sxm" });
+  await send(200, "POST", alias, by(admin, meant));
+  await send(200, "POST", alias, by(admin, json({ kind: "place", provider: slug, name: place, slug: "us-ashburn" })));
+  await send(404, "POST", alias, by(admin, json({ kind: "place", provider: "none-such", name: place, slug: "us-ashburn" })));
+  await send(422, "POST", alias, by(admin, json({ kind: "car", name: "…", slug: "h100" })));
+  await send(422, "POST", alias, by(admin, json({})));
+  await read(alias, { as: admin });
+  await send(200, "DELETE", `${alias}/gpu/${encodeURIComponent(raw)}`, by(admin));
+  await send(404, "DELETE", `${alias}/gpu/${encodeURIComponent(raw)}`, by(admin));
+  await send(404, "DELETE", `${alias}/car/x`, by(admin));
+  await send(400, "DELETE", `${alias}/gpu/x?provider=${slug}`, by(admin));
+  await send(200, "DELETE", `${alias}/place/${encodeURIComponent(place)}?provider=${slug}`, by(admin));
+  await send(200, "DELETE", `${home}/offers/unknown`, by(key));
+  for (const [method, path, options] of [["GET", "/v1/admin/unrecognized"], ["GET", alias], ["POST", alias, meant], ["DELETE", `${alias}/gpu/x`], ["GET", `${home}/unrecognized`]])
+    await denied(method, path, options);
+}
+
 async function service() {
   for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/", "/style.css", "/docs/docs.js"]) await read(path);
   await send(404, "GET", "/none");
@@ -234,7 +259,7 @@ async function service() {
   await send(501, "PROPFIND", "/v1/offers");
 }
 
-for (const part of [uploads, oneOffer, searches, directory, own, administration, service]) {
+for (const part of [uploads, oneOffer, searches, directory, own, administration, names, service]) {
   try {
     await part();
   } catch (error) {

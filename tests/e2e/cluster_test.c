@@ -228,3 +228,71 @@ Test(e2e_cluster, a_revoked_key_dies_on_every_node_within_a_second)
     cr_expect(test_server_stop(&servers[0]) == 0 && test_server_stop(&servers[1]) == 0);
     test_database_drop();
 }
+
+/* Each uploads offers of one unknown GPU name to a provider of its own until told to stop. */
+static void *write_unknown(void *argument)
+{
+    struct writer *writer = argument;
+    char target[100], body[300];
+    snprintf(target, sizeof(target), "/v1/providers/unknown-%d/offers", writer->number);
+    for (int i = 0; !stop; i++) {
+        snprintf(body, sizeof(body),
+                 "{\"offers\":[{\"external_id\":\"u-%d\",\"gpu\":\"Bulldog Q9\",\"gpu_count\":1,"
+                 "\"prices\":[{\"billing\":\"spot\",\"price_per_gpu_hour\":1}]}]}",
+                 i);
+        struct test_answer answer =
+            test_request(writer->port, "POST", target, writer->key, body, 20000);
+        writer->writes += answer.status == 200;
+        writer->failures += answer.status != 200;
+        test_answer_free(&answer);
+    }
+    return NULL;
+}
+
+Test(e2e_cluster, a_name_given_while_writers_write_misses_no_offer)
+{
+    const char *url = test_database_new();
+    struct test_server servers[2] = {{.database_url = url}, {.database_url = url}};
+    struct writer writers[4] = {0};
+    pthread_t threads[4];
+    stop = false;
+    cr_assert(test_server_start(&servers[0]) && test_server_start(&servers[1]));
+    for (int i = 0; i < 4; i++) {
+        char slug[40];
+        snprintf(slug, sizeof(slug), "unknown-%d", i);
+        writers[i].port = servers[i % 2].port;
+        writers[i].number = i;
+        cr_assert(test_server_provider(&servers[0], slug, writers[i].key));
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, write_unknown, &writers[i]);
+    usleep(300000);
+    char *said = test_cli(&servers[0], "alias set gpu 'Bulldog Q9' h100-sxm --json");
+    cr_assert_not_null(said);
+    cr_expect(test_json_number(said, "offers") > 0 && test_json_number(said, "providers") == 4,
+              "%s", said);
+    usleep(300000);
+    stop = true;
+    int writes = 0, failures = 0;
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        writes += writers[i].writes;
+        failures += writers[i].failures;
+    }
+    cr_expect(writes > 20 && failures == 0, "%d writes, %d failures", writes, failures);
+    char *left = test_cli(&servers[0], "alias unknown --json");
+    cr_assert_not_null(left);
+    cr_expect(strncmp(left, "[]", 2) == 0, "%s", left);
+    sleep(1);
+    for (int i = 0; i < 2; i++) {
+        struct test_answer answer =
+            test_request(servers[i].port, "GET", "/v1/offers?gpu=unrecognized&include_stale=1",
+                         NULL, NULL, 5000);
+        cr_expect(test_json_number(answer.body, "total") == 0, "server %d: %.200s", i, answer.body);
+        test_answer_free(&answer);
+    }
+    free(said);
+    free(left);
+    cr_expect(test_server_stop(&servers[0]) == 0 && test_server_stop(&servers[1]) == 0);
+    test_database_drop();
+}

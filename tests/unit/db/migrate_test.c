@@ -163,7 +163,7 @@ Test(migrate, names_that_mean_something_now_are_resolved_again)
     cr_assert(db_provider_add(connection, &provider, "cli") == DB_OK);
     store_unresolved(connection, &arena, "known", "H100 SXM5", "us-east");
     store_unresolved(connection, &arena, "unknown", "Quux 9000", "nowhere-at-all");
-    free(test_sql(connection, "INSERT INTO gpu_aliases VALUES ('mine', 'h100-sxm', true);"
+    free(test_sql(connection, "INSERT INTO gpu_aliases VALUES ('mine', 'h100-sxm', true, 'mine');"
                               "UPDATE counters SET content_hash = NULL WHERE name = 'reference'"));
     cr_assert(db_provider_find(connection, "acme", &arena, &provider) == DB_OK);
     int64_t before = provider.version;
