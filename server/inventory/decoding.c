@@ -113,8 +113,7 @@ const struct gpu_match *decoding_resolve_gpu(struct decoding *decoding, const ch
         slot->raw = raw;
         slot->vram_hint_gb_milli = vram_hint_gb_milli;
         const struct alias_sets *aliases = decoding->options->aliases;
-        gpu_resolve(raw, vram_hint_gb_milli, aliases == NULL ? NULL : &aliases->gpus,
-                    &slot->match);
+        gpu_resolve(raw, vram_hint_gb_milli, aliases == NULL ? NULL : &aliases->gpus, &slot->match);
     }
     return &slot->match;
 }
