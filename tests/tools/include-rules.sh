@@ -11,7 +11,8 @@ declare -A allowed=(
     [auth]="auth model base"
     [http]="http auth model base"
     [inventory]="inventory reference model base"
-    [catalog]="catalog reference model base"
+    # A snapshot carries the medians of its own offers, by the pure functions of market.
+    [catalog]="catalog market reference model base"
     [market]="market reference model base"
     [db]="db reference model base"
     [sync]="sync catalog inventory market db auth reference model base"
