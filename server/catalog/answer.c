@@ -1,13 +1,16 @@
 /* The answer of a search: fragments joined in one buffer, grown once. */
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
+#include "server/catalog/market_table.h"
 #include "server/catalog/search.h"
 
 static void write_rows(struct snapshot *snapshot, const struct search_result *result, size_t shown,
                        int64_t now_us, struct arena *arena, struct buf *out)
 {
     int64_t clock_us = staleness_clock(now_us);
+    struct gpu_market *const *market = snapshot_moment(snapshot, now_us)->market;
     struct fragment_splice *splices = arena_calloc(arena, shown, sizeof(*splices));
+    char *verdicts = arena_alloc(arena, shown * MARKET_VERDICT_SIZE);
     size_t bound = 512;
     for (size_t i = 0; i < shown; i++) {
         const struct hit *hit = &result->hits[i];
@@ -16,6 +19,9 @@ static void write_rows(struct snapshot *snapshot, const struct search_result *re
         for (uint32_t at = 0; at < text->length; at += 64)
             __builtin_prefetch(text->bytes + at);
         splices[i] = snapshot_splice(snapshot, segment, hit->row, clock_us);
+        splices[i].verdict = verdicts + i * MARKET_VERDICT_SIZE;
+        splices[i].verdict_length = market_write_verdict(market, segment, hit->row, hit->entry,
+                                                         verdicts + i * MARKET_VERDICT_SIZE);
         bound += fragment_bound(segment, hit->row, hit->entry, &splices[i]) + 1;
     }
     char *at = buf_reserve(out, bound), *start = at;

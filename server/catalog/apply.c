@@ -112,6 +112,14 @@ static void kill_all(struct draft *draft, size_t slot)
     }
 }
 
+/* Whether figures of GPUs that none of its offers changed may be others now. */
+static bool changes_every_index(const struct provider *before, const struct provider *after)
+{
+    const char *x = before->resells == NULL ? "" : before->resells;
+    const char *y = after->resells == NULL ? "" : after->resells;
+    return before->suspended != after->suspended || strcmp(x, y) != 0;
+}
+
 /* The slot of a provider new or known, with a view of its own for this draft; PROVIDERS_MAX where
  * there is no room. */
 static size_t place_provider(struct draft *draft, const struct provider *provider)
@@ -119,6 +127,8 @@ static size_t place_provider(struct draft *draft, const struct provider *provide
     struct snapshot *snapshot = draft->snapshot;
     size_t slot = snapshot_slot(snapshot, provider->slug);
     if (slot != PROVIDERS_MAX) {
+        draft->changes.all =
+            draft->changes.all || changes_every_index(&snapshot->slots[slot]->provider, provider);
         struct provider_view *view = provider_view_new(provider, snapshot->slots[slot]->live);
         provider_view_release(snapshot->slots[slot]);
         snapshot->slots[slot] = view;
@@ -132,6 +142,7 @@ static size_t place_provider(struct draft *draft, const struct provider *provide
         snapshot->slots = xrealloc(snapshot->slots, (slot + 1) * sizeof(struct provider_view *));
         snapshot->slot_count++;
     }
+    draft->changes.all = draft->changes.all || provider->resells != NULL;
     snapshot->slots[slot] = provider_view_new(provider, 0);
     size_t at = snapshot->provider_count++;
     snapshot->by_slug = xrealloc(snapshot->by_slug, snapshot->provider_count * sizeof(uint16_t));
@@ -146,6 +157,7 @@ static size_t place_provider(struct draft *draft, const struct provider *provide
 static void remove_provider(struct draft *draft, size_t slot)
 {
     struct snapshot *snapshot = draft->snapshot;
+    draft->changes.all = true; /* who resold its machines is their only source now */
     size_t kept = 0;
     for (size_t i = 0; i < snapshot->provider_count; i++) {
         if (snapshot->by_slug[i] != slot)

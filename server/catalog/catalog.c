@@ -105,6 +105,8 @@ bool draft_publish(struct draft *draft)
     struct catalog *catalog = draft->catalog;
     free(draft->owns_alive);
     draft->owns_alive = NULL;
+    snapshot_prepare(draft->snapshot, catalog->newest, &draft->changes, timestamp_now_us());
+    market_changes_free(&draft->changes);
     if (publish(catalog, draft->snapshot))
         return true;
     snapshot_free(draft->snapshot);

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#define MATCH_SUFFIX ",\"verdict\":null,\"ratio_to_median\":null}"
 #define TAIL_FRESH                                                                                 \
     ",\"stale\":false,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
 #define TAIL_STALE ",\"stale\":true,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
@@ -193,11 +192,18 @@ struct fragment fragment_render(struct buf *out, const struct offer *offer, stru
     return fragment;
 }
 
+static const struct row_text *text_of(const struct segment *segment, uint32_t row,
+                                      const struct fragment_splice *splice)
+{
+    return splice->text != NULL ? splice->text : &segment->text[row];
+}
+
 size_t fragment_bound(const struct segment *segment, uint32_t row, uint32_t entry,
                       const struct fragment_splice *splice)
 {
-    return segment->text[row].length + splice->provider_length + splice->confirmed_length +
-           segment->entry_length[entry] + sizeof(MATCH_SUFFIX) + sizeof(TAIL_FRESH);
+    return text_of(segment, row, splice)->length + splice->provider_length +
+           splice->confirmed_length + segment->entry_length[entry] + splice->verdict_length + 1 +
+           sizeof(TAIL_FRESH);
 }
 
 static inline char *put(char *out, const char *bytes, size_t length)
@@ -209,7 +215,7 @@ static inline char *put(char *out, const char *bytes, size_t length)
 char *fragment_write(char *out, const struct segment *segment, uint32_t row, uint32_t entry,
                      const struct fragment_splice *splice)
 {
-    const struct row_text *text = &segment->text[row];
+    const struct row_text *text = text_of(segment, row, splice);
     out = put(out, text->bytes, FRAGMENT_ID_LENGTH);
     out = put(out, splice->provider_json, splice->provider_length);
     if (splice->confirmed == NULL) {
@@ -220,9 +226,10 @@ char *fragment_write(char *out, const struct segment *segment, uint32_t row, uin
         out = put(out, splice->confirmed, splice->confirmed_length);
         out = put(out, text->bytes + rest, text->length - rest);
     }
-    out = put(out, text->bytes + segment->entry_text[entry],
+    out = put(out, segment->text[row].bytes + segment->entry_text[entry],
               (size_t)segment->entry_length[entry] - 1);
-    out = put(out, MATCH_SUFFIX, sizeof(MATCH_SUFFIX) - 1);
+    out = put(out, splice->verdict, splice->verdict_length);
+    *out++ = '}';
     return splice->stale ? put(out, TAIL_STALE, sizeof(TAIL_STALE) - 1)
                          : put(out, TAIL_FRESH, sizeof(TAIL_FRESH) - 1);
 }

@@ -37,6 +37,9 @@ struct fragment_splice {
     size_t provider_length;
     const char *confirmed; /* quoted timestamp instead of the row's own, or NULL */
     size_t confirmed_length;
+    const char *verdict; /* what the market says of the price: `,"verdict":…` */
+    size_t verdict_length;
+    const struct row_text *text; /* instead of the row's own, or NULL */
     bool stale;
 };
 

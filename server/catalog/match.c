@@ -1,5 +1,6 @@
 /* Which rows of a block match: one vectorised pass a filter; only rows with a price below
- * min_price, and searches by term, look at their prices one by one. */
+ * min_price, and searches by term or verdict, look at their prices one by one. */
+#include "server/catalog/market_table.h"
 #include "server/catalog/search.h"
 
 /* A column of the segment, from the block's first row. */
@@ -47,8 +48,20 @@ static void keep_both(uint8_t *restrict mask, const uint8_t *restrict other, siz
         mask[i] &= other[i];
 }
 
-uint32_t match_entry(const struct query *query, const struct segment *segment, uint32_t row)
+static bool verdict_matches(const struct plan *plan, const struct segment *segment, uint32_t row,
+                            uint32_t entry)
 {
+    const char *text;
+    const struct market_comparables *against =
+        market_comparables_of(plan->moment->market, segment, row, entry, &text);
+    return (plan->query->verdict_bits >>
+                price_verdict(&against->comparables, segment->entry_microusd[entry]) &
+            1) != 0;
+}
+
+uint32_t match_entry(const struct plan *plan, const struct segment *segment, uint32_t row)
+{
+    const struct query *query = plan->query;
     for (uint32_t entry = segment->entry_start[row]; entry < segment->entry_start[row + 1];
          entry++) {
         if (segment->entry_microusd[entry] > query->max_price_microusd)
@@ -56,7 +69,8 @@ uint32_t match_entry(const struct query *query, const struct segment *segment, u
         if (segment->entry_microusd[entry] >= query->min_price_microusd &&
             (query->billing_bits == 0 ||
              (segment->entry_billing[entry] & query->billing_bits) != 0) &&
-            (query->terms == NULL || query->terms[segment->entry_term[entry]] != 0))
+            (query->terms == NULL || query->terms[segment->entry_term[entry]] != 0) &&
+            (query->verdict_bits == 0 || verdict_matches(plan, segment, row, entry)))
             return entry;
     }
     return UINT32_MAX;
@@ -91,7 +105,7 @@ static void match_prices(const struct segment_view *view, struct block *block)
     cheapest_of_billings(view, block);
     /* Nothing the cheapest of these billings says no to is cheaper. */
     kernel_range32(block->mask, block->prices, count, 0, high);
-    if (query->terms == NULL) {
+    if (query->terms == NULL && query->verdict_bits == 0) {
         memcpy(block->rest, block->mask, (count + 7) / 8 * 8);
         kernel_range32(block->mask, block->prices, count, low, PRICE_CUT_DEAR - 1);
         /* What the columns can't tell: the cheapest is below the minimum, or too dear for the
@@ -106,7 +120,7 @@ static void match_prices(const struct segment_view *view, struct block *block)
     }
     FOR_EACH_ROW(block->rest, count, i)
     {
-        uint32_t entry = match_entry(query, segment, (uint32_t)(first + i));
+        uint32_t entry = match_entry(view->plan, segment, (uint32_t)(first + i));
         if (entry == UINT32_MAX)
             continue;
         block->mask[i] = 1;

@@ -3,8 +3,8 @@
  * the snapshot; a later one is published with one compare and swap. There are at most as many
  * moments as offers that turn stale. */
 #include "server/base/crypto.h"
+#include "server/catalog/market_table.h"
 #include "server/catalog/rank.h"
-#include "server/catalog/snapshot.h"
 
 #include <stdlib.h>
 
@@ -81,9 +81,14 @@ static void count_stale(const struct snapshot *snapshot, int64_t clock_us, struc
         moment->until_us = next;
 }
 
-static struct moment *compute(const struct snapshot *snapshot, int64_t clock_us)
+/* The moment at `clock_us`. The market's tables are made from those of `base`, a moment of the same
+ * snapshot or of the one before it, from which it differs by `changes` (which takes in what turned
+ * stale or fresh since); NULL: from nothing. */
+static struct moment *compute(const struct snapshot *snapshot, int64_t clock_us,
+                              const struct moment *base, struct market_changes *changes)
 {
     struct moment *moment = xcalloc(1, sizeof(*moment));
+    moment->slot_count = snapshot->slot_count;
     moment->from_us = clock_us;
     moment->until_us = INT64_MAX;
     find_cutoffs(snapshot, clock_us, moment);
@@ -97,6 +102,10 @@ static struct moment *compute(const struct snapshot *snapshot, int64_t clock_us)
     }
     moment->visible = shown - moment->stale;
     moment->state_hash = state_hash(snapshot, moment->stale);
+    if (base != NULL)
+        market_changes_add_turned(changes, snapshot, base, moment);
+    const struct market_source source = {snapshot, snapshot->alive, moment->cutoff_us};
+    moment->market = market_table_build(&source, base == NULL ? NULL : base->market, changes);
     return moment;
 }
 
@@ -110,7 +119,9 @@ const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us)
         if (clock_us > moment->until_us)
             break; /* older ones end sooner still, as clocks go */
     }
-    struct moment *moment = compute(snapshot, clock_us);
+    struct market_changes changes = {0};
+    struct moment *moment = compute(snapshot, clock_us, newest, &changes);
+    market_changes_free(&changes);
     moment->previous = newest;
     while (!atomic_compare_exchange_weak_explicit(&snapshot->moment, &moment->previous, moment,
                                                   memory_order_acq_rel, memory_order_acquire))
@@ -118,11 +129,22 @@ const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us)
     return moment;
 }
 
+void snapshot_prepare(struct snapshot *snapshot, const struct snapshot *former,
+                      struct market_changes *changes, int64_t now_us)
+{
+    const struct moment *base =
+        former == NULL ? NULL : atomic_load_explicit(&former->moment, memory_order_acquire);
+    atomic_store_explicit(&snapshot->moment,
+                          compute(snapshot, staleness_clock(now_us), base, changes),
+                          memory_order_release);
+}
+
 void moment_free_all(struct moment *newest)
 {
     while (newest != NULL) {
         struct moment *previous = newest->previous;
         summaries_free(atomic_load_explicit(&newest->summaries, memory_order_acquire));
+        market_table_free(newest->market);
         free(newest->cutoff_us);
         free(newest);
         newest = previous;

@@ -72,6 +72,7 @@ bool read_region(struct parse *parse, const struct parameter *parameter, const c
 bool read_country(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_continent(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_billing(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_verdict(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_terms(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_max_term(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_price(struct parse *parse, const struct parameter *parameter, const char *value);

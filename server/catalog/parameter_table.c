@@ -1,6 +1,7 @@
 /* The table of search parameters. `limit` comes last: cursors are bound to what is before it. */
 #include "server/catalog/parameter.h"
 
+#include "server/market/verdict.h"
 #include "server/reference/gpu.h"
 
 #include <stddef.h>
@@ -45,6 +46,11 @@ static const char *kind_word(int value)
     return provider_kind_name((enum provider_kind)value);
 }
 
+static const char *verdict_word(int value)
+{
+    return price_verdict_name((enum price_verdict)value);
+}
+
 const struct parameter parameter_table[] = {
     {.name = "gpu", .read = read_gpu},
     {.name = "vendor", .read = read_vendor},
@@ -82,6 +88,7 @@ const struct parameter parameter_table[] = {
      .field = MEMBER(max_price_microusd),
      .decimals = 6,
      .highest = PRICE_MAX_MICROUSD},
+    {.name = "verdict", .read = read_verdict, .name_of = verdict_word, .name_count = VERDICT_COUNT},
     {.name = "fabric",
      .read = read_column_bits,
      .field = COLUMN(fabric_bit),

@@ -234,6 +234,13 @@ bool read_billing(struct parse *parse, const struct parameter *parameter, const 
     return parse->query->billing_bits != 0;
 }
 
+bool read_verdict(struct parse *parse, const struct parameter *parameter, const char *value)
+{
+    parse->query->verdict_bits = (uint8_t)read_bits(parse, parameter, value);
+    parse->query->price_filtered = true;
+    return parse->query->verdict_bits != 0;
+}
+
 bool read_provider_kind(struct parse *parse, const struct parameter *parameter, const char *value)
 {
     parse->query->kind_bits = (uint8_t)read_bits(parse, parameter, value);

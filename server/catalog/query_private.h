@@ -69,6 +69,7 @@ struct query {
     /* Of one and the same price. */
     bool price_filtered;
     uint8_t billing_bits; /* 0: any */
+    uint8_t verdict_bits; /* 0: any */
     uint8_t *terms;       /* by term_months, 0 … PRICE_TERM_MONTHS_MAX; NULL: any */
     int64_t min_price_microusd;
     int64_t max_price_microusd;

@@ -28,8 +28,9 @@ static int64_t key_of(const struct run *run, uint32_t row)
     switch (query->sort) {
     case SORT_PRICE:
     case SORT_COUNT:
-        value = query->price_filtered ? segment->entry_microusd[match_entry(query, segment, row)]
-                                      : segment->cheapest_microusd[row];
+        value = query->price_filtered
+                    ? segment->entry_microusd[match_entry(&run->plan, segment, row)]
+                    : segment->cheapest_microusd[row];
         break;
     case SORT_VRAM:
         value = segment->vram_gb_milli[row];
@@ -205,7 +206,7 @@ struct search_result search_run(struct snapshot *snapshot, const struct query *q
     for (size_t i = 0; i < run.top.count; i++) {
         struct hit *hit = &run.top.heap[i];
         const struct segment *segment = snapshot->segments[hit->segment];
-        hit->entry = query->price_filtered ? match_entry(query, segment, hit->row)
+        hit->entry = query->price_filtered ? match_entry(&run.plan, segment, hit->row)
                                            : segment->entry_start[hit->row];
     }
     return (struct search_result){run.top.heap, run.top.count, run.total};

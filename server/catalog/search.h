@@ -73,8 +73,8 @@ struct block {
 /* Clears the rows of the block (its mask loaded) that do not match. */
 void match_block(const struct segment_view *view, struct block *block);
 
-/* The cheapest price of a row that meets the query's price filters: its entry, or UINT32_MAX. */
-uint32_t match_entry(const struct query *query, const struct segment *segment, uint32_t row);
+/* The cheapest price of a row that meets the plan's price filters: its entry, or UINT32_MAX. */
+uint32_t match_entry(const struct plan *plan, const struct segment *segment, uint32_t row);
 
 /* For each row of a mask of bytes that is 1, eight at a time where none is. */
 #define FOR_EACH_ROW(mask, size, index)                                                            \

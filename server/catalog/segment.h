@@ -48,6 +48,8 @@ struct row_text {
     X(uint8_t, interconnect_bit)                                                                   \
     X(uint8_t, availability_bit)                                                                   \
     X(uint8_t, is_sample)                                                                          \
+    X(uint8_t, continent)     /* see market/commitment.h */                                        \
+    X(uint8_t, doubtful_bits) /* billings that its flags keep out of the index */                  \
     X(int32_t, gpu_count_milli)                                                                    \
     X(int32_t, vram_gb_milli)                                                                      \
     X(int32_t, vcpus_milli)                                                                        \
@@ -86,7 +88,8 @@ static inline int32_t price_cut(int64_t microusd)
     X(uint32_t, entry_text) /* offset of the price's object in the row's text */                   \
     X(uint16_t, entry_length)                                                                      \
     X(uint16_t, entry_term)                                                                        \
-    X(uint8_t, entry_billing) /* bit */
+    X(uint8_t, entry_billing) /* bit */                                                            \
+    X(uint8_t, entry_market)  /* commitment x CLUSTER_SIZE_COUNT + cluster size */
 
 /* Text shared by segments. */
 struct slab {

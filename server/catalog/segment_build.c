@@ -7,6 +7,7 @@
 #include "server/catalog/names.h"
 #include "server/catalog/rank.h"
 #include "server/catalog/segment_private.h"
+#include "server/market/index.h"
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
@@ -37,6 +38,9 @@ static void write_facts(struct segment *segment, uint32_t row, const struct segm
     segment->interconnect_bit[row] = (uint8_t)(1u << offer->interconnect);
     segment->availability_bit[row] = (uint8_t)(1u << offer->availability.status);
     segment->is_sample[row] = offer->source_kind == SOURCE_SAMPLE;
+    segment->continent[row] = (uint8_t)continent_of(
+        offer->place == INDEX_NONE ? NULL : place_at(offer->place)->continent);
+    segment->doubtful_bits[row] = (uint8_t)index_doubtful_billings(offer->flags);
     segment->gpu_count_milli[row] = offer->gpu_count_milli;
     segment->vram_gb_milli[row] = narrow(offer->vram_gb_milli);
     segment->vcpus_milli[row] = narrow(offer->vcpus_milli);
@@ -91,6 +95,9 @@ static void write_prices(struct segment *segment, uint32_t row, const struct off
         segment->entry_microusd[start + i] = price->per_gpu_hour_microusd;
         segment->entry_billing[start + i] = (uint8_t)(1u << price->billing);
         segment->entry_term[start + i] = (uint16_t)price->term_months;
+        segment->entry_market[start + i] =
+            (uint8_t)(commitment_of(price->billing, price->term_months) * CLUSTER_SIZE_COUNT +
+                      cluster_size_of(offer->gpu_count_milli, price->min_gpus));
         segment->entry_text[start + i] = texts[order[i]].offset;
         segment->entry_length[start + i] = texts[order[i]].length;
         bits |= segment->entry_billing[start + i];

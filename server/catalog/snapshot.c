@@ -149,45 +149,6 @@ struct fragment_splice snapshot_splice(const struct snapshot *snapshot,
     return splice;
 }
 
-static bool write_offer(const struct snapshot *snapshot, struct offer_key key, int64_t now_us,
-                        struct buf *out, int64_t *ret_version)
-{
-    for (size_t i = snapshot->segment_count; i-- > 0;) {
-        const struct segment *segment = snapshot->segments[i];
-        uint32_t row = segment_find(segment, key);
-        if (row == UINT32_MAX || !alive_has(snapshot->alive[i], row))
-            continue;
-        if (snapshot->slots[segment->provider[row]]->provider.suspended)
-            return false;
-        struct fragment_splice splice =
-            snapshot_splice(snapshot, segment, row, staleness_clock(now_us));
-        uint32_t entry = segment->entry_start[row];
-        char *start = buf_reserve(out, fragment_bound(segment, row, entry, &splice));
-        char *end = fragment_write(start, segment, row, entry, &splice);
-        *end = '\0';
-        out->length += (size_t)(end - start);
-        if (ret_version != NULL)
-            *ret_version = segment->version[row];
-        return true;
-    }
-    return false;
-}
-
-bool snapshot_write_offer_by_id(struct snapshot *snapshot, const uint8_t id[static OFFER_ID_BYTES],
-                                int64_t now_us, struct buf *out, int64_t *ret_version)
-{
-    return write_offer(snapshot, offer_key_of(id), now_us, out, ret_version);
-}
-
-bool snapshot_write_offer(struct snapshot *snapshot, const char *provider_slug,
-                          const char *external_id, int64_t now_us, struct buf *out,
-                          int64_t *ret_version)
-{
-    uint8_t id[OFFER_ID_BYTES];
-    offer_id(provider_slug, external_id, id);
-    return write_offer(snapshot, offer_key_of(id), now_us, out, ret_version);
-}
-
 /* Whether a live row has this name: `column` is the row's index into `names`. */
 static bool name_lives(const struct snapshot *snapshot, size_t index,
                        const struct segment_names *names, const uint32_t *column, uint64_t hash)

@@ -46,6 +46,8 @@ struct moment {
     bool mixed;         /* some provider's offers must be looked at one by one: see `cutoff_us` */
     int64_t *cutoff_us; /* by slot: an offer whose own time is before it is stale (samples aside);
                            NULL unless mixed */
+    size_t slot_count;  /* of the snapshot it was made for */
+    struct gpu_market **market; /* figures and verdicts by GPU rank, see market_table.h */
     _Atomic(struct summaries *) summaries;
     struct moment *previous;
 };
@@ -83,6 +85,11 @@ int64_t staleness_clock(int64_t now_us);
 
 /* What holds at `now`; valid as long as the snapshot. */
 const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us);
+/* Makes the moment of a snapshot about to be published from that of the one before it (NULL: from
+ * nothing), so that readers find figures and verdicts ready. */
+struct market_changes;
+void snapshot_prepare(struct snapshot *snapshot, const struct snapshot *former,
+                      struct market_changes *changes, int64_t now_us);
 void moment_free_all(struct moment *newest);
 
 /* Whether an offer is stale at the clock's `now`. */

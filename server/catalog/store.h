@@ -3,7 +3,7 @@
 #ifndef RACKRATE_CATALOG_STORE_H
 #define RACKRATE_CATALOG_STORE_H
 
-#include "server/catalog/snapshot.h"
+#include "server/catalog/market_table.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -39,6 +39,7 @@ struct draft {
     struct snapshot *snapshot;
     bool *owns_alive; /* by segment: the bitmap is this draft's own */
     size_t capacity;  /* of segments */
+    struct market_changes changes;
 };
 
 /* A draft that starts as the newest snapshot. */

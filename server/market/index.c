@@ -135,3 +135,17 @@ struct index_figures index_settle(struct index_vote *votes, size_t count, uint64
         figures.offers += votes[i].reason == INDEX_INCLUDED ? votes[i].offers : 0;
     return figures;
 }
+
+void index_figures_write(struct buf *out, const struct index_figures *figures)
+{
+    buf_add_json_key(out, "price_per_gpu_hour");
+    buf_add_char(out, '{');
+    buf_add_json_member_decimal(out, "min", figures->min, 6);
+    buf_add_json_member_decimal(out, "p25", figures->p25, 6);
+    buf_add_json_member_decimal(out, "median", figures->median, 6);
+    buf_add_json_member_decimal(out, "p75", figures->p75, 6);
+    buf_add_json_member_decimal(out, "max", figures->max, 6);
+    buf_add_char(out, '}');
+    buf_add_json_member_int(out, "offers", figures->offers);
+    buf_add_json_member_int(out, "providers", figures->providers);
+}

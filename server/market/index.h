@@ -4,6 +4,7 @@
 #ifndef RACKRATE_MARKET_INDEX_H
 #define RACKRATE_MARKET_INDEX_H
 
+#include "server/base/buf.h"
 #include "server/market/commitment.h"
 
 #include <stdbool.h>
@@ -75,6 +76,10 @@ struct index_figures {
  *   3. Quantiles of what is left: linear between the two nearest, (n - 1) x q from the lowest,
  * half-even to the micro-dollar. `scratch` has room for 3 x count values. */
 struct index_figures index_settle(struct index_vote *votes, size_t count, uint64_t *scratch);
+
+/* Adds `"price_per_gpu_hour":{"min":…,"p25":…,"median":…,"p75":…,"max":…},"offers":…,"providers":…`
+ * to an object. */
+void index_figures_write(struct buf *out, const struct index_figures *figures);
 
 /* Fewest votes of which one can be too far from the others. */
 #define INDEX_OUTLIER_VOTES_MIN 5

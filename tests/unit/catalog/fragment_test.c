@@ -29,6 +29,12 @@ static struct catalog *load(const struct offer *offers, size_t count)
     return catalog;
 }
 
+/* The verdict where hardly anybody else offers the same; the spot price is doubted, so not even its
+ * own provider counts. */
+#define ALONE(level, providers)                                                                    \
+    ",\"verdict\":\"insufficient_data\",\"ratio_to_median\":null,\"comparables\":{\"level\":"      \
+    "\"" level "\",\"providers\":" providers ",\"median_price_per_gpu_hour\":null},\"ask\":[]"
+
 Test(fragment, every_known_fact_is_printed_exactly)
 {
     cr_assert(crypt_init());
@@ -66,26 +72,40 @@ Test(fragment, every_known_fact_is_printed_exactly)
         "0,\"plan\":null,"
         "\"price_per_gpu_hour\":3.25,\"price_per_node_hour\":0.40625,\"quoted_per\":\"gpu\",\"min_"
         "gpus\":null,"
-        "\"max_gpus\":null,\"upfront_percent\":null},{\"billing\":\"spot\",\"term_months\":0,"
-        "\"plan\":\"community\","
-        "\"price_per_gpu_hour\":64.000008,\"price_per_node_hour\":8.000001,\"quoted_per\":\"node\","
-        "\"min_gpus\":1,"
-        "\"max_gpus\":null,\"upfront_percent\":null},{\"billing\":\"reserved\",\"term_months\":12,"
-        "\"plan\":\"3 \\\"y\\\", "
-        "(x)\",\"price_per_gpu_hour\":2.2,\"price_per_node_hour\":0.275,\"quoted_per\":\"gpu\","
-        "\"min_gpus\":16,\"max_gpus\":512,\"upfront_percent\":20}],\"order_url\":\"https://"
-        "example.com/order\","
-        "\"source\":{\"kind\":\"import\",\"url\":\"https://example.com/prices?x=\xc3\xa9\","
-        "\"observed_at\":\"2023-11-14T22:13:21Z\",\"attribution\":\"Example, CC-BY 4.0\"},"
-        "\"flags\":[\"spot_not_cheaper\",\"price_rounded\"],\"updated_at\":\"2023-11-14T22:13:20."
-        "5Z\","
-        "\"price\":{\"billing\":\"reserved\",\"term_months\":12,\"plan\":\"3 \\\"y\\\", "
-        "(x)\",\"price_per_gpu_hour\":2.2,"
-        "\"price_per_node_hour\":0.275,\"quoted_per\":\"gpu\",\"min_gpus\":16,\"max_gpus\":512,"
-        "\"upfront_percent\":20,"
-        "\"verdict\":null,\"ratio_to_median\":null},\"stale\":false,\"trust_score\":null,\"latency_"
-        "ms\":null,"
-        "\"latency_kind\":null}",
+        "\"max_gpus\":null,\"upfront_percent\":null" ALONE(
+            "term",
+            "1") "},{\"billing\":\"spot\",\"term_months\":0,"
+                 "\"plan\":\"community\","
+                 "\"price_per_gpu_hour\":64.000008,\"price_per_node_hour\":8.000001,\"quoted_per\":"
+                 "\"node\","
+                 "\"min_gpus\":1,"
+                 "\"max_gpus\":null,\"upfront_percent\":null" ALONE(
+                     "term",
+                     "0") "},{\"billing\":\"reserved\",\"term_months\":12,"
+                          "\"plan\":\"3 \\\"y\\\", "
+                          "(x)\",\"price_per_gpu_hour\":2.2,\"price_per_node_hour\":0.275,\"quoted_"
+                          "per\":\"gpu\","
+                          "\"min_gpus\":16,\"max_gpus\":512,\"upfront_percent\":20" ALONE(
+                              "billing",
+                              "1") "}],\"order_url\":\"https://"
+                                   "example.com/order\","
+                                   "\"source\":{\"kind\":\"import\",\"url\":\"https://example.com/"
+                                   "prices?x=\xc3\xa9\","
+                                   "\"observed_at\":\"2023-11-14T22:13:21Z\",\"attribution\":"
+                                   "\"Example, CC-BY 4.0\"},"
+                                   "\"flags\":[\"spot_not_cheaper\",\"price_rounded\"],\"updated_"
+                                   "at\":\"2023-11-14T22:13:20."
+                                   "5Z\","
+                                   "\"price\":{\"billing\":\"reserved\",\"term_months\":12,"
+                                   "\"plan\":\"3 \\\"y\\\", "
+                                   "(x)\",\"price_per_gpu_hour\":2.2,"
+                                   "\"price_per_node_hour\":0.275,\"quoted_per\":\"gpu\",\"min_"
+                                   "gpus\":16,\"max_gpus\":512,"
+                                   "\"upfront_percent\":20" ALONE(
+                                       "billing",
+                                       "1") "},\"stale\":false,\"trust_score\":null,\"latency_"
+                                            "ms\":null,"
+                                            "\"latency_kind\":null}",
         id_text, gpu_at(offer->gpu)->name);
     cr_expect(strcmp(out.data, want) == 0, "%s\nwant\n%s", out.data, want);
     cr_expect(version == 3);
