@@ -42,6 +42,10 @@ void gpu_get(struct request *request, struct reply *reply);
 void regions_list(struct request *request, struct reply *reply);
 void region_get(struct request *request, struct reply *reply);
 
+/* market.c */
+void market_summary_prepare(struct request *request, struct reply *reply);
+void market_summary_execute(struct request *request, struct reply *reply, struct worker *worker);
+
 /* exports.c */
 void export_prepare(struct request *request, struct reply *reply);
 void export_execute(struct request *request, struct reply *reply, struct worker *worker);

@@ -25,6 +25,7 @@ bool snapshot_market_write(struct snapshot *snapshot, uint16_t gpu_index,
 struct market_explanation {
     const struct provider *provider; /* of the snapshot */
     const char *external_id;
+    uint32_t number; /* of the price among its offer's, cheapest first */
     uint8_t offer_id[OFFER_ID_BYTES];
     enum commitment commitment;
     int32_t term_months;

@@ -62,6 +62,7 @@ static void explain_row(const struct market_source *source, const struct segment
             *to = (struct market_explanation){
                 .provider = &source->snapshot->slots[segment->provider[row]]->provider,
                 .external_id = segment_external_id(segment, row),
+                .number = e - segment->entry_start[row],
                 .commitment = commitment,
                 .term_months = segment->entry_term[e],
                 .cluster_size = (enum cluster_size)(segment->entry_market[e] % CLUSTER_SIZE_COUNT),
@@ -104,8 +105,7 @@ static int compare_explanations(const void *a, const void *b)
     if (x->microusd != y->microusd)
         return x->microusd < y->microusd ? -1 : 1;
     order = memcmp(x->offer_id, y->offer_id, OFFER_ID_BYTES);
-    return order != 0 ? order
-                      : (x->term_months > y->term_months) - (x->term_months < y->term_months);
+    return order != 0 ? order : (x->number > y->number) - (x->number < y->number);
 }
 
 size_t snapshot_market_explain(struct snapshot *snapshot, uint16_t gpu_index,

@@ -99,6 +99,8 @@ void asset_get(struct request *request, struct reply *reply)
         path = "/index.html";
     else if (strcmp(path, "/docs") == 0)
         path = "/docs/index.html";
+    else if (strcmp(path, "/docs/method") == 0)
+        path = "/docs/method.html";
     const struct page_file *file = find_file(path);
     if (file == NULL) {
         reply_problem(request, reply, 404, "not-found",

@@ -167,6 +167,29 @@ async function searches() {
   await send(431, "GET", "/v1/offers", { headers: { "X-Long": "x".repeat(17000) } });
 }
 
+// Six providers of one GPU, one far above the others, and one of nothing but samples' kind.
+async function market() {
+  for (let i = 0; i < 6; i++) {
+    const name = `market-${i}-${tag}`;
+    command("provider", "add", name, "--name", name);
+    const own = command("key", "create", name).key;
+    const prices = [{ billing: "on_demand", price_per_gpu_hour: i === 5 ? 9 : (100 + i) / 100 }, { billing: "reserved", term_months: 12, price_per_gpu_hour: (80 + i) / 100 }];
+    await send(200, "PUT", `/v1/providers/${name}/inventory`, by(own, json({ offers: [offer("m", { gpu: "A30", gpu_count: 4, prices })] })));
+  }
+  await read("/v1/market/summary");
+  await send(200, "GET", "/v1/market/summary?gpu=a30&billing=on_demand,reserved&term_months=0,13&continent=NA");
+  for (let path = "/v1/market/summary?limit=3"; path;) {
+    const { data } = await send(200, "GET", path);
+    path = data.next_cursor ? `/v1/market/summary?limit=3&cursor=${data.next_cursor}` : null;
+  }
+  await read("/v1/market/summary?gpu=a30&explain=1&limit=2");
+  await send(200, "GET", "/v1/market/summary?gpu=h100&explain=1");
+  for (const bad of ["gpu=h100x", "billing=hourly", "term_months=601", "term_months=x", "continent=XX", "explain=1", "explain=yes", "limit=501", "cursor=x"]) await send(400, "GET", `/v1/market/summary?${bad}`);
+  const found = await send(200, "GET", "/v1/offers?gpu=a30&billing=on_demand&verdict=above_market");
+  if (found.data.total !== 1) faults.push(`verdict=above_market finds ${found.data.total} offers, not the one that is`);
+  await send(200, "GET", `/v1/offers/${found.data.data[0].id}`);
+}
+
 async function directory() {
   for (const path of ["/v1/providers", "/v1/gpus", "/v1/regions"]) {
     const all = await read(`${path}?limit=500`);
@@ -252,14 +275,14 @@ async function names() {
 }
 
 async function service() {
-  for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/", "/style.css", "/docs/docs.js"]) await read(path);
+  for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/method", "/", "/style.css", "/docs/docs.js"]) await read(path);
   await send(404, "GET", "/none");
   await send(404, "GET", "/v1/none");
   await send(400, "GET", "/v1/gpus/%zz");
   await send(501, "PROPFIND", "/v1/offers");
 }
 
-for (const part of [uploads, oneOffer, searches, directory, own, administration, names, service]) {
+for (const part of [uploads, oneOffer, searches, market, directory, own, administration, names, service]) {
   try {
     await part();
   } catch (error) {
