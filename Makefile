@@ -10,6 +10,10 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
 
 VARIANT ?= release
+
+# V=1 shows whole commands. Every processor compiles, unless -j says how many.
+Q := $(if $(V),,@)
+JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 B := build/$(VARIANT)
 
 # ---- flags ----------------------------------------------------------------------------------------------------------
@@ -60,7 +64,7 @@ ASSETS := $(shell find static migrations -type f 2>/dev/null | LC_ALL=C sort)
 .SECONDARY:
 
 help: ## List what can be made.
-	@echo "make TARGET [VARIANT=release|clang|asan|tsan|fuzz]"
+	@echo "make TARGET [VARIANT=release|clang|asan|tsan|fuzz] [V=1]"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 deps: ## Install the Debian packages that are missing (deploy/debian-packages.txt).
@@ -68,7 +72,7 @@ deps: ## Install the Debian packages that are missing (deploy/debian-packages.tx
 
 build: ## Compile build/rackrate, installing missing packages first.
 	@tests/tools/deps.sh deploy/debian-packages.txt build
-	@$(MAKE) --no-print-directory $(B)/rackrate
+	@$(MAKE) --no-print-directory $(JOBS) $(B)/rackrate
 ifeq ($(VARIANT),release)
 	@ln -sf release/rackrate build/rackrate
 endif
@@ -79,11 +83,11 @@ run: build ## Serve http://127.0.0.1:8080/ on a private PostgreSQL; Ctrl-C stops
 test-build: $(B)/rackrate $(TEST_BIN)
 
 test: deps build ## All tests, on a throw-away PostgreSQL.
-	@$(MAKE) --no-print-directory test-build
+	@$(MAKE) --no-print-directory $(JOBS) test-build
 	@tests/tools/run-tests.sh $(B) $(TESTS)
 
 bench: deps build ## Measure, as ratios in one run (nginx, COPY, psql).
-	@$(MAKE) --no-print-directory $(BENCH_BIN)
+	@$(MAKE) --no-print-directory $(JOBS) $(BENCH_BIN)
 	@tests/bench/run.sh $(B)
 
 lint: deps ## Warnings by gcc and clang, cppcheck, -fanalyzer, include rules, format, contract.
@@ -93,7 +97,7 @@ format: ## Lay out all C by .clang-format.
 	@git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 
 fuzz: deps ## Run every fuzzer for SECONDS (default 20) on its corpus.
-	@$(MAKE) --no-print-directory VARIANT=fuzz fuzz-build
+	@$(MAKE) --no-print-directory $(JOBS) VARIANT=fuzz fuzz-build
 	@tests/tools/run-fuzz.sh build/fuzz $(or $(SECONDS_EACH),20)
 
 .PHONY: fuzz-build stress-build
@@ -101,10 +105,10 @@ fuzz-build: $(FUZZ_BIN)
 stress-build: $(STRESS_BIN) $(B)/rackrate
 
 asan: ## All tests again under ASan and UBSan.
-	@$(MAKE) --no-print-directory VARIANT=asan test
+	@$(MAKE) --no-print-directory $(JOBS) VARIANT=asan test
 
 tsan: deps ## The race programs of tests/stress under TSan.
-	@$(MAKE) --no-print-directory VARIANT=tsan stress-build
+	@$(MAKE) --no-print-directory $(JOBS) VARIANT=tsan stress-build
 	@tests/tools/run-stress.sh build/tsan
 
 vendor: ## Fetch the front-end files of static/vendor again, at their pinned versions.
@@ -116,6 +120,7 @@ clean: ## Remove build/ (the data in .state/ stay).
 # ---- rules ----------------------------------------------------------------------------------------------------------
 $(B)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
+	$(if $(V),,@echo "  cc   $<")
 	$(Q)$(COMPILER) $(CFLAGS_ALL) $(OPT) -c -o $@ $<
 
 # static/ and migrations/ travel inside the binary; the table is made by a script from the list of files.

@@ -307,13 +307,14 @@ static bool catch_up(struct node *node, struct db_connection *connection)
 bool node_catch_up(struct node *node, struct db_connection *connection)
 {
     bool good = catch_up(node, connection);
-    if (good) {
+    if (good)
         node->polled_at_us = monotonic_now_us();
-        node->loaded = true;
-    } else {
+    else
         metric_add(METRIC_SYNC_ERRORS, 1);
-    }
+    /* Before `loaded`: the first time, the database does not answer again, it answers. */
     node_report_database(node, good);
+    if (good)
+        node->loaded = true;
     return good;
 }
 

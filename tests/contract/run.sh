@@ -12,7 +12,8 @@ refuse() {
     echo "0 passed, 1 failed"
     exit 1
 }
-[[ -d node_modules/ajv ]] || npm ci --ignore-scripts --no-audit --no-fund --silent || refuse "npm could not install the checker"
+[[ -d node_modules/ajv ]] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2 ||
+    refuse "npm could not install the checker; see above (is the npm registry reachable?)"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/rackrate-contract-XXXXXX")
 chmod 755 "$work"

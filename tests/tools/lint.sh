@@ -17,8 +17,8 @@ step() {
 mapfile -t sources < <(git ls-files '*.c' '*.h')
 step "format (clang-format)" clang-format-14 --dry-run -Werror "${sources[@]}"
 step "include rules" tests/tools/include-rules.sh
-step "warnings, gcc" make -j2 --no-print-directory Q=@ VARIANT=release test-build
-step "warnings, clang" make -j2 --no-print-directory Q=@ VARIANT=clang test-build
+step "warnings, gcc" make -j2 --no-print-directory VARIANT=release test-build
+step "warnings, clang" make -j2 --no-print-directory VARIANT=clang test-build
 step "cppcheck" cppcheck -q --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 -j2 -I. \
     --suppress=missingIncludeSystem -D_GNU_SOURCE server db
 step "gcc -fanalyzer" tests/tools/analyze.sh

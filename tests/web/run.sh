@@ -5,7 +5,11 @@ set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 tree=$root/${1:-build/release}
 cd "$root/tests/web"
-[[ -d node_modules/playwright-core ]] || npm ci --ignore-scripts --no-audit --no-fund --silent || { echo "0 passed, 1 failed"; exit 1; }
+[[ -d node_modules/playwright-core ]] || npm ci --ignore-scripts --no-audit --no-fund --loglevel=error || {
+    echo "npm could not install the browser's driver; see above (is the npm registry reachable?)" >&2
+    echo "0 passed, 1 failed"
+    exit 1
+}
 work=$(mktemp -d "${TMPDIR:-/tmp}/rackrate-web-XXXXXX")
 chmod 755 "$work"
 port=$((20000 + RANDOM % 20000))
