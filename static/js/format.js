@@ -27,11 +27,13 @@ export function commitment(price) {
   return `reserved ${months} ${months === "1" ? "month" : "months"}`;
 }
 
-// "16 to 512 GPUs", "from 16 GPUs", or nothing.
+// "16 to 512 GPUs", "from 16 GPUs", or nothing: from one GPU on is no condition.
 export function gpuRange(price) {
-  if (price.min_gpus && price.max_gpus) return `${price.min_gpus} to ${price.max_gpus} GPUs`;
-  if (price.min_gpus) return `from ${price.min_gpus} GPUs`;
-  if (price.max_gpus) return `up to ${price.max_gpus} GPUs`;
+  const least = price.min_gpus && String(price.min_gpus) !== "1" ? price.min_gpus : null;
+  const unit = String(price.max_gpus) === "1" ? "GPU" : "GPUs";
+  if (least && price.max_gpus) return `${least} to ${price.max_gpus} ${unit}`;
+  if (least) return `from ${least} GPUs`;
+  if (price.max_gpus) return `up to ${price.max_gpus} ${unit}`;
   return "";
 }
 

@@ -79,6 +79,8 @@ test("commitment, range and what is due at once", () => {
   const price = { billing: "reserved", term_months: "12", price_per_gpu_hour: "2.2", upfront_percent: "20", min_gpus: "16", max_gpus: "512" };
   assert.equal(commitment(price), "reserved 12 months");
   assert.equal(gpuRange(price), "16 to 512 GPUs");
+  assert.equal(gpuRange({ min_gpus: 1 }), "", "from one on is no condition");
+  assert.equal(gpuRange({ max_gpus: 1 }), "up to 1 GPU");
   assert.equal(upfrontPerGpu(price), "3854.40"); // 2.2 x 0.20 x 730 x 12
   assert.equal(upfrontPerGpu({ ...price, upfront_percent: null }), null);
   assert.equal(upfrontPerGpu({ ...price, billing: "on_demand" }), null);
