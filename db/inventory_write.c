@@ -119,6 +119,7 @@ static enum db_status remove_gone(struct writing *writing)
     param_time(&params, writing->at_us);
     param_text(&params, writing->upload_id);
     param_text(&params, writing->record->actor);
+    param_time(&params, writing_observed_us(writing));
     enum db_status status =
         db_run(writing->connection, STATEMENT_OFFERS_REMOVE, &params, count, &result);
     params_free(&params);

@@ -6,11 +6,18 @@
 #include "db/change_json.h"
 #include "db/offer_row.h"
 #include "db/price_diff.h"
+#include "server/base/timestamp.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ISSUES_STORED_MAX 100000
+
+int64_t writing_observed_us(const struct writing *writing)
+{
+    int64_t observed_us = writing->record->confirmed_at_us;
+    return observed_us < writing->at_us ? observed_us : TIMESTAMP_UNKNOWN;
+}
 
 enum db_status writing_log_created(struct writing *writing, size_t created)
 {
@@ -19,6 +26,7 @@ enum db_status writing_log_created(struct writing *writing, size_t created)
     param_bigint(&params, writing->provider->version);
     param_text(&params, writing->upload_id);
     param_text(&params, writing->record->actor);
+    param_time(&params, writing_observed_us(writing));
     enum db_status status =
         db_run(writing->connection, STATEMENT_PRICES_CREATED, &params, created, NULL);
     params_free(&params);
@@ -70,13 +78,14 @@ static enum db_status copy_price_change(struct writing *writing, const struct ma
     offer_id(writing->provider->slug, after->external_id, id);
     bool had = any_marked(marking->before, before->price_count);
     bool has = any_marked(marking->after, after->price_count);
-    enum db_status status = db_copy_row(writing->connection, out, 11);
+    enum db_status status = db_copy_row(writing->connection, out, 12);
     wire_bytes(out, id, sizeof(id));
     wire_bigint(out, writing->provider->version);
     wire_bigint(out, writing->provider->id);
     wire_time(out, writing->at_us);
     wire_uuid(out, writing->upload_id);
     wire_text(out, writing->record->actor);
+    wire_time(out, writing_observed_us(writing));
     wire_integer(out, had ? before->gpu_count_milli : -1);
     price_array_write(writing->connection, out, before->prices, before->price_count,
                       marking->before);

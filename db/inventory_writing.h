@@ -19,6 +19,9 @@ struct writing {
     struct buf out; /* of COPY */
 };
 
+/* When what an import of an earlier day brings was seen; TIMESTAMP_UNKNOWN: now. */
+int64_t writing_observed_us(const struct writing *writing);
+
 /* Price history: of `created` new offers, from the rows just written; of updated ones, from both
  * states. */
 enum db_status writing_log_created(struct writing *writing, size_t created);

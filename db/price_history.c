@@ -38,7 +38,7 @@ static void expand_one(void *closure, const struct price *before, const struct p
 static bool expand(struct db_row *row, struct arena *arena, struct expansion *ret_expansion)
 {
     int64_t version = row_bigint(row);
-    int64_t at_us = row_time(row);
+    int64_t at_us = row_time(row), observed_us = row_time(row);
     char upload_id[37];
     row_uuid(row, upload_id);
     const char *actor = row_text(row, arena);
@@ -57,6 +57,8 @@ static bool expand(struct db_row *row, struct arena *arena, struct expansion *re
     for (size_t i = 0; i < ret_expansion->count; i++) {
         ret_expansion->changes[i].sequence = version * CHANGES_PER_VERSION + (int64_t)i;
         ret_expansion->changes[i].at_us = at_us;
+        ret_expansion->changes[i].observed_at_us =
+            observed_us == TIMESTAMP_UNKNOWN ? at_us : observed_us;
         ret_expansion->changes[i].actor = actor;
         memcpy(ret_expansion->changes[i].upload_id, upload_id, sizeof(upload_id));
     }

@@ -174,8 +174,10 @@ enum db_status db_versions(struct db_connection *connection, struct version_tabl
                 (struct provider_version){.id = id, .version = version};
         else if (source == 1)
             ret_table->keys_version = version;
-        else
+        else if (source == 2)
             ret_table->reference_version = version;
+        else
+            ret_table->fixings_version = version;
     }
     db_result_free(result);
     return DB_OK;

@@ -32,6 +32,7 @@ struct version_table {
     size_t provider_count;
     int64_t keys_version;
     int64_t reference_version;
+    int64_t fixings_version; /* of the last fixing published; 0 before the first */
 };
 enum db_status db_versions(struct db_connection *connection, struct version_table *ret_table);
 

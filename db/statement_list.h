@@ -22,6 +22,7 @@
 
 X(BEGIN, READ, "BEGIN")
 X(BEGIN_SNAPSHOT, READ, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+X(BEGIN_REPEATABLE, READ, "BEGIN ISOLATION LEVEL REPEATABLE READ")
 X(COMMIT, WRITE, "COMMIT")
 X(ROLLBACK, READ, "ROLLBACK")
 
@@ -35,7 +36,8 @@ X(EPOCH, READ,
   "WHERE d.datname = current_database()")
 X(VERSIONS, READ,
   "SELECT 0 AS source, id, version FROM providers "
-  "UNION ALL SELECT CASE name WHEN 'keys' THEN 1 ELSE 2 END, 0, version FROM counters ORDER BY 1, 2")
+  "UNION ALL SELECT CASE name WHEN 'keys' THEN 1 ELSE 2 END, 0, version FROM counters "
+  "UNION ALL SELECT 3, 0, coalesce(max(version), 0) FROM fixing_days ORDER BY 1, 2")
 X(BUMP_COUNTER, WRITE, "UPDATE counters SET version = version + 1 WHERE name = $1")
 X(AUDIT, WRITE,
   "INSERT INTO audit_log (actor, action, provider_id, detail) VALUES ($1, $2, $3::bigint, $4::jsonb)")
@@ -95,20 +97,21 @@ X(OFFERS_TAKE, WRITE,
   "DELETE FROM offers WHERE provider_id = $1 AND external_id = ANY ($2::text[]) RETURNING " OFFER_COLUMNS)
 X(OFFERS_REMOVE, WRITE,
   "WITH gone AS (DELETE FROM offers WHERE provider_id = $1 AND external_id = ANY ($2::text[]) "
-  "RETURNING id, provider_id, external_id, gpu_count_milli, prices), "
-  "logged AS (INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, before_gpu_count_milli, "
-  "before, change_count) SELECT id, $3::bigint, provider_id, $4::timestamptz, $5::uuid, $6::text, gpu_count_milli, prices, "
-  "cardinality(prices) FROM gone) "
+  "RETURNING id, provider_id, external_id, gpu_count_milli, prices, gpu, place, source, flags), "
+  "logged AS (INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, observed_at, "
+  "before_gpu_count_milli, before, change_count, gone_gpu, gone_place, gone_source, gone_flags) "
+  "SELECT id, $3::bigint, provider_id, $4::timestamptz, $5::uuid, $6::text, $7::timestamptz, gpu_count_milli, prices, "
+  "cardinality(prices), gpu, place, source, flags FROM gone) "
   "INSERT INTO tombstones (offer_id, provider_id, external_id, version, removed_at) "
   "SELECT id, provider_id, external_id, $3::bigint, $4::timestamptz FROM gone")
 X(OFFERS_COPY, WRITE, "COPY offers (" OFFER_COLUMNS ") FROM STDIN (FORMAT binary)")
 /* Offers made by this version have their creation in it, so nothing travels twice. */
 X(PRICES_CREATED, WRITE,
-  "INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, after_gpu_count_milli, after, "
-  "change_count) SELECT id, version, provider_id, updated_at, $3::uuid, $4::text, gpu_count_milli, prices, "
+  "INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, observed_at, after_gpu_count_milli, "
+  "after, change_count) SELECT id, version, provider_id, updated_at, $3::uuid, $4::text, $5::timestamptz, gpu_count_milli, prices, "
   "cardinality(prices) FROM offers WHERE provider_id = $1 AND version = $2 AND created_at = updated_at")
 X(PRICES_COPY, WRITE,
-  "COPY price_changes (offer_id, version, provider_id, at, upload_id, actor, before_gpu_count_milli, before, "
+  "COPY price_changes (offer_id, version, provider_id, at, upload_id, actor, observed_at, before_gpu_count_milli, before, "
   "after_gpu_count_milli, after, change_count) FROM STDIN (FORMAT binary)")
 X(TYPE_OIDS, READ,
   "SELECT 'billing'::regtype::oid::bigint, 'price_unit'::regtype::oid::bigint, 'price'::regtype::oid::bigint, "
@@ -138,8 +141,44 @@ X(ISSUE_LIST, READ,
   "ORDER BY is_error DESC, number LIMIT $2::bigint OFFSET $3::bigint")
 X(HISTORY_TOTAL, READ, "SELECT coalesce(sum(change_count), 0)::bigint FROM price_changes WHERE offer_id = $1")
 X(HISTORY, READ,
-  "SELECT version, at, upload_id, actor, before_gpu_count_milli, before, after_gpu_count_milli, after FROM price_changes "
+  "SELECT version, at, observed_at, upload_id, actor, before_gpu_count_milli, before, after_gpu_count_milli, after "
+  "FROM price_changes "
   "WHERE offer_id = $1 AND version <= $2 ORDER BY version DESC LIMIT $3::bigint")
+
+/* Fixings. A day is a number of days after 1970-01-01. */
+X(FIXING_LOCK, WRITE, "SELECT pg_try_advisory_xact_lock(7253811942060322)")
+X(FIXING_DUE, READ,
+  "SELECT d.day::date - DATE '1970-01-01' FROM generate_series(least((SELECT min(day) FROM confirmations), "
+  "(SELECT min((created_at AT TIME ZONE 'UTC')::date) FROM providers)), DATE '1970-01-01' + $1::integer, "
+  "interval '1 day') AS d (day) WHERE NOT EXISTS (SELECT FROM fixing_days f WHERE f.day = d.day::date) "
+  "ORDER BY d.day LIMIT $2::bigint")
+X(FIXING_IMPORTED, READ,
+  "SELECT EXISTS (SELECT FROM uploads WHERE at > $1::timestamptz AND kind = 'import')")
+X(FIXING_REVISION, READ,
+  "SELECT coalesce(max(revision), 0) FROM fixing_days WHERE day = DATE '1970-01-01' + $1::integer")
+X(FIXING_CONFIRMED, READ,
+  "SELECT p.id, (SELECT c.at FROM confirmations c WHERE c.provider_id = p.id "
+  "AND c.day <= DATE '1970-01-01' + $1::integer ORDER BY c.day DESC LIMIT 1) FROM providers p ORDER BY p.id")
+X(FIXING_CHANGES, READ,
+  "SELECT offer_id, provider_id, before_gpu_count_milli, before, after_gpu_count_milli, after, gone_gpu, gone_place, "
+  "gone_source, gone_flags FROM price_changes WHERE at >= $1::timestamptz AND coalesce(observed_at, at) >= $1 "
+  "ORDER BY offer_id, version DESC")
+X(FIXING_OFFERS, READ, "SELECT " OFFER_COLUMNS " FROM offers WHERE id = ANY ($1::bytea[]) ORDER BY id")
+X(FIXING_LAST_CHANGES, READ,
+  "SELECT offer_id, max(coalesce(observed_at, at)) FROM price_changes WHERE offer_id = ANY ($1::bytea[]) "
+  "AND coalesce(observed_at, at) < $2::timestamptz GROUP BY offer_id ORDER BY offer_id")
+X(FIXING_DAY_ADD, WRITE,
+  "INSERT INTO fixing_days (day, revision, version, method_version, row_count, made_by) "
+  "SELECT DATE '1970-01-01' + $1::integer, $2::integer, coalesce(max(version), 0) + 1, $3::integer, $4::integer, $5 "
+  "FROM fixing_days RETURNING version")
+X(FIXINGS_COPY, WRITE,
+  "COPY fixings (day, revision, gpu, billing, months_from, continent, min_microusd, p25_microusd, median_microusd, "
+  "p75_microusd, max_microusd, offers, providers, input_hash) FROM STDIN (FORMAT binary)")
+X(FIXINGS_SINCE, READ,
+  "SELECT d.version, d.day - DATE '1970-01-01', d.revision, d.method_version, f.gpu, f.billing, f.months_from, "
+  "f.continent, f.min_microusd, f.p25_microusd, f.median_microusd, f.p75_microusd, f.max_microusd, f.offers, "
+  "f.providers, f.input_hash FROM fixing_days d LEFT JOIN fixings f ON f.day = d.day AND f.revision = d.revision "
+  "WHERE d.version > $1::bigint ORDER BY d.version")
 
 /* Idempotency. */
 X(IDEMPOTENCY_LOCK, WRITE, "SELECT pg_try_advisory_xact_lock($1)")

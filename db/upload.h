@@ -29,10 +29,11 @@ enum db_status db_upload_find(struct db_connection *connection, const char *prov
                               struct row_issues *ret_warnings, int64_t *ret_total);
 
 struct price_change {
-    int64_t sequence; /* of this change; falls from newest to oldest */
-    int64_t at_us;
-    struct price before; /* quoted_microusd 0: the price is new */
-    struct price after;  /* quoted_microusd 0: the price is gone */
+    int64_t sequence;       /* of this change; falls from newest to oldest */
+    int64_t at_us;          /* when it was recorded */
+    int64_t observed_at_us; /* when it was seen: earlier where an import was of an earlier day */
+    struct price before;    /* quoted_microusd 0: the price is new */
+    struct price after;     /* quoted_microusd 0: the price is gone */
     const char *actor;
     char upload_id[37];
 };

@@ -23,6 +23,7 @@ static const struct {
     {"provider", cli_provider, "add, list, rename and suspend providers"},
     {"key", cli_key, "create, list and revoke keys"},
     {"alias", cli_alias, "say what names of GPUs and places mean that nobody knows"},
+    {"fixing", cli_fixing, "publish the fixings of days past, or a revision of them"},
     {"doctor", cli_doctor, "look for what is wrong"},
     {"config", cli_config, "print the settings in force and where each came from"},
     {"version", cli_version, "print the version"},

@@ -40,7 +40,8 @@ static void order_gpus(void)
     qsort(by_slug, gpu_count(), sizeof(*by_slug), compare_slugs);
 }
 
-/* One GPU: also a family or `unrecognized`, to see what is left out for leaving the variant open. */
+/* One GPU: also a family or `unrecognized`, to see what is left out for leaving the variant open.
+ */
 static bool parse_explained(struct request *request, struct reply *reply,
                             struct summary_request *wanted)
 {

@@ -139,14 +139,26 @@ static void write_history_price(struct buf *out, const char *key, const struct p
     buf_add_char(out, '}');
 }
 
+/* Who made a change, for everybody to read: which of its keys a provider used is its own business.
+ */
+static const char *actor_word(const char *actor)
+{
+    if (strncmp(actor, "key:", 4) == 0)
+        return "api";
+    return strcmp(actor, "cli") == 0 ? "operator" : actor;
+}
+
 static void write_history_row(struct buf *out, const struct price_change *change)
 {
     const struct price *price =
         change->after.quoted_microusd != 0 ? &change->after : &change->before;
-    char at[TIMESTAMP_TEXT_SIZE];
+    char at[TIMESTAMP_TEXT_SIZE], observed_at[TIMESTAMP_TEXT_SIZE];
     timestamp_print(change->at_us, at);
+    timestamp_print(change->observed_at_us, observed_at);
     buf_add_char(out, '{');
     buf_add_json_member_string(out, "at", at);
+    buf_add_json_member_string(out, "observed_at", observed_at);
+    buf_add_json_member_string(out, "by", actor_word(change->actor));
     buf_add_json_member_string(out, "billing", billing_name(price->billing));
     buf_add_json_member_int(out, "term_months", price->term_months);
     buf_add_json_member_string(out, "plan", price->plan);

@@ -46,6 +46,9 @@ void region_get(struct request *request, struct reply *reply);
 void market_summary_prepare(struct request *request, struct reply *reply);
 void market_summary_execute(struct request *request, struct reply *reply, struct worker *worker);
 
+/* market_history.c */
+void market_history(struct request *request, struct reply *reply);
+
 /* exports.c */
 void export_prepare(struct request *request, struct reply *reply);
 void export_execute(struct request *request, struct reply *reply, struct worker *worker);

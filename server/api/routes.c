@@ -22,6 +22,7 @@ const struct route routes[] = {
     {HTTP_GET,    "/v1/gpus/{slug}",                                  "getGpu",             ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = gpu_get},
     {HTTP_GET,    "/v1/regions",                                      "listRegions",        ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = regions_list},
     {HTTP_GET,    "/v1/regions/{slug}",                               "getRegion",          ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = region_get},
+    {HTTP_GET,    "/v1/market/history",                               "getMarketHistory",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = market_history},
     {HTTP_GET,    "/v1/market/summary",                               "getMarketSummary",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = market_summary_prepare, .execute = market_summary_execute},
     {HTTP_GET,    "/v1/export/{format}",                              "exportMarket",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = export_prepare, .execute = export_execute},
 

@@ -29,6 +29,10 @@
     X(COUNTER, SYNC_POLLS, "rackrate_sync_polls_total", "Version polls of the database")           \
     X(COUNTER, SYNC_ERRORS, "rackrate_sync_errors_total", "Version polls that failed")             \
     X(COUNTER, SYNC_RELOADS, "rackrate_sync_reloads_total", "Providers reloaded in full")          \
+    X(COUNTER, FIXINGS_PUBLISHED, "rackrate_fixings_published_total",                              \
+      "Days whose fixings this server published")                                                  \
+    X(GAUGE, FIXINGS_LAST_DAY, "rackrate_fixings_last_day",                                        \
+      "Last day with fixings, in days after 1970-01-01")                                           \
     X(GAUGE, DATABASE_UP, "rackrate_database_up", "1 while the database answers")                  \
     X(COUNTER, UPLOADS_APPLIED, "rackrate_uploads_applied_total", "Inventory writes committed")    \
     X(COUNTER, UPLOADS_REFUSED, "rackrate_uploads_refused_total", "Inventory writes refused")      \

@@ -42,4 +42,45 @@ size_t snapshot_market_explain(struct snapshot *snapshot, uint16_t gpu_index,
                                unsigned commitment_bits, int64_t now_us, struct arena *arena,
                                struct market_explanation **ret);
 
+/* ---- how it was ---- */
+
+/* What differed at a moment from the offers of a snapshot. */
+struct market_past {
+    int64_t at_us;
+    /* When each provider (by index in the snapshot) had last confirmed all it has by then;
+     * TIMESTAMP_UNKNOWN never. */
+    const int64_t *confirmed_us;
+    /* Offers that were other then, or were not: by id, in any order. */
+    const struct market_past_offer *offers;
+    size_t offer_count;
+};
+struct market_past_offer {
+    uint8_t id[OFFER_ID_BYTES];
+    size_t provider_index;
+    const struct offer
+        *offer; /* NULL: it was not there; observed_at_us is when it was last seen by then */
+};
+
+/* One figure of the past. */
+struct market_figure {
+    uint16_t gpu;
+    enum commitment commitment;
+    enum continent continent; /* CONTINENT_COUNT: all */
+    struct index_figures figures;
+    uint8_t input_hash[32]; /* BLAKE2b-256 over what it is about and all votes, by provider: slug,
+                               amount, offers, reason */
+};
+
+/* All figures that have a vote, as they were at a moment, by GPU slug, commitment and continent, in
+ * the arena. Providers count with their facts of now (suspension, whom they resell, freshness).
+ * Looks at every offer: not for an event loop. */
+size_t snapshot_market_past(struct snapshot *snapshot, const struct market_past *past,
+                            struct arena *arena, struct market_figure **ret);
+
+/* Ids of offers that were seen only after `after_us` and that no confirmation covers at
+ * past->at_us: whether they were fresh then, the snapshot does not know. */
+size_t snapshot_market_unsure(const struct snapshot *snapshot, const struct market_past *past,
+                              int64_t after_us, struct arena *arena,
+                              uint8_t (**ret_ids)[OFFER_ID_BYTES]);
+
 #endif

@@ -27,6 +27,7 @@ int cli_key(struct cli *cli);
 int cli_import(struct cli *cli);
 int cli_export(struct cli *cli);
 int cli_alias(struct cli *cli);
+int cli_fixing(struct cli *cli);
 int cli_doctor(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_version(struct cli *cli);

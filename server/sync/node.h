@@ -19,6 +19,9 @@ void node_free(struct node *node);
 
 struct catalog *node_catalog(struct node *node);
 struct key_cache *node_keys(struct node *node);
+/* The fixings published so far, reference taken: release it with book_release. Any thread. */
+struct book;
+struct book *node_fixings(struct node *node);
 const char *node_database_url(const struct node *node);
 
 /* Brings catalogue and keys up to the database's state, on this connection: what each provider's

@@ -3,7 +3,7 @@
 // The providers it makes are new, so that it can run again. It fails where a status isn't the one it means to see, and when an
 // operation was never seen to work.
 import { execFileSync } from "node:child_process";
-import { openSync, writeSync } from "node:fs";
+import { openSync, writeFileSync, writeSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { contract, operations, templateOf } from "./contract.mjs";
@@ -185,6 +185,21 @@ async function market() {
   await read("/v1/market/summary?gpu=a30&explain=1&limit=2");
   await send(200, "GET", "/v1/market/summary?gpu=h100&explain=1");
   for (const bad of ["gpu=h100x", "billing=hourly", "term_months=601", "term_months=x", "continent=XX", "explain=1", "explain=yes", "limit=501", "cursor=x"]) await send(400, "GET", `/v1/market/summary?${bad}`);
+  // Yesterday's catalogue, so that a day closed with something on offer.
+  const past = new Date(Date.now() - 2 * 86400e3).toISOString().slice(0, 10);
+  const file = `${process.env.RACKRATE_STATE_DIR}-past.json`;
+  writeFileSync(file, JSON.stringify({ offers: [offer("m", { gpu: "A30", gpu_count: 4, prices: [{ billing: "on_demand", price_per_gpu_hour: 1.02 }] })] }));
+  command("provider", "add", `past-${tag}`, "--name", "Past");
+  command("import", "rackrate", "--provider", `past-${tag}`, "--as-of", past, file);
+  command("fixing", "publish");
+  command("fixing", "revise", past);
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // the server follows within a second
+  const history = "/v1/market/history?gpu=a30";
+  const days = await read(history);
+  if (days.data.data.at(-1)?.revision !== 2) faults.push(`the revised day is not in the history: ${JSON.stringify(days.data).slice(0, 300)}`);
+  for (const query of ["&interval=week", "&interval=month&continent=NA", "&billing=reserved&term_months=12&limit=1", "&billing=spot", `&from=${past}&to=${past}`]) await send(200, "GET", history + query);
+  for (const bad of ["", "?gpu=h100", "?gpu=a31", "?gpu=a30&from=2026-02-29", "?gpu=a30&from=2026-08-01&to=2026-07-01", "?gpu=a30&interval=year", "?gpu=a30&billing=reserved", "?gpu=a30&term_months=601", "?gpu=a30&billing=spot&term_months=1"])
+    await send(400, "GET", `/v1/market/history${bad}`);
   const found = await send(200, "GET", "/v1/offers?gpu=a30&billing=on_demand&verdict=above_market");
   if (found.data.total !== 1) faults.push(`verdict=above_market finds ${found.data.total} offers, not the one that is`);
   await send(200, "GET", `/v1/offers/${found.data.data[0].id}`);
