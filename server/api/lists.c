@@ -90,19 +90,30 @@ const char *list_page_cursor(struct request *request, const char *list, const ch
 /* Adds a query component with everything but unreserved characters percent-encoded. */
 static void add_encoded(struct buf *out, const char *text)
 {
+    static const char digits[] = "0123456789ABCDEF";
+    char *at = buf_reserve(out, strlen(text) * 3 + 1), *start = at;
     for (const char *c = text; *c != '\0'; c++) {
-        if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~,", *c) !=
-            NULL)
-            buf_add_char(out, *c);
-        else
-            buf_printf(out, "%%%02X", (unsigned)(unsigned char)*c);
+        bool plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') ||
+                     (*c >= 'A' && *c <= 'Z') || *c == '-' || *c == '.' || *c == '_' || *c == '~' ||
+                     *c == ',';
+        if (plain) {
+            *at++ = *c;
+        } else {
+            *at++ = '%';
+            *at++ = digits[(unsigned char)*c >> 4];
+            *at++ = digits[(unsigned char)*c & 15];
+        }
     }
+    *at = '\0';
+    out->length += (size_t)(at - start);
 }
 
 void reply_add_next_link(struct request *request, struct reply *reply, const char *cursor)
 {
     struct buf link = {0};
-    buf_printf(&link, "<%s?", request->path);
+    buf_add_char(&link, '<');
+    buf_add_string(&link, request->path);
+    buf_add_char(&link, '?');
     for (size_t i = 0; i < request->parameter_count; i++) {
         if (strcmp(request->parameters[i].name, "cursor") == 0)
             continue;
@@ -111,7 +122,9 @@ void reply_add_next_link(struct request *request, struct reply *reply, const cha
         add_encoded(&link, request->parameters[i].value);
         buf_add_char(&link, '&');
     }
-    buf_printf(&link, "cursor=%s>; rel=\"next\"", cursor);
+    buf_add_string(&link, "cursor=");
+    buf_add_string(&link, cursor);
+    buf_add_string(&link, ">; rel=\"next\"");
     reply_add_header(reply, "Link", arena_strndup(&request->arena, link.data, link.length));
     buf_free(&link);
 }

@@ -217,9 +217,11 @@ static bool add_region(struct parse *parse, const struct parameter *parameter, c
     if (!exact)
         place = place_resolve(NULL, value, NULL, &snapshot_operator_names(parse->snapshot)->places);
     if (place != INDEX_NONE) {
-        const uint8_t *inside = places_inside(place_rank(place));
+        /* Bytes may alias anything: told apart here, the loop is vectorised. */
+        const uint8_t *restrict inside = places_inside(place_rank(place));
+        uint8_t *restrict either = choice->either;
         for (size_t i = 0; i < places; i++)
-            choice->either[i] |= inside[i];
+            either[i] |= inside[i];
         names[(*name_count)++] = place_at(place)->slug;
     }
     if (exact)

@@ -1,8 +1,6 @@
 /* A binary heap in an array. */
 #include "server/catalog/top.h"
 
-#include <stdlib.h>
-
 static void replace_worst(struct top *top, struct hit hit)
 {
     struct hit *heap = top->heap;
@@ -34,12 +32,15 @@ void top_offer(struct top *top, struct hit hit)
     top->heap[at] = hit;
 }
 
-static int compare_hits(const void *a, const void *b)
-{
-    return hit_compare(a, b);
-}
-
+/* Worst first out of the heap, so that the array fills from its end. */
 void top_sort(struct top *top)
 {
-    qsort(top->heap, top->count, sizeof(*top->heap), compare_hits);
+    size_t count = top->count;
+    while (top->count > 1) {
+        struct hit worst = top->heap[0];
+        top->count--;
+        replace_worst(top, top->heap[top->count]);
+        top->heap[top->count] = worst;
+    }
+    top->count = count;
 }
