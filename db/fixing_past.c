@@ -76,7 +76,7 @@ struct undo {
     bool gone; /* a removal that says what the offer was */
     uint16_t gpu, place;
     enum source_kind source_kind;
-    uint32_t flags;
+    int32_t flags; /* before it; UNKNOWN where it was not recorded */
 };
 struct undo_list {
     struct arena *arena;
@@ -106,13 +106,12 @@ static bool take_change(void *closure, struct db_row *row)
         return false;
     const char *gpu = row_text(row, list->arena), *place = row_text(row, list->arena);
     const char *source = row_text(row, list->arena);
-    int32_t flags = row_integer(row);
+    undo->flags = row_integer(row);
     if (gpu == NULL)
         return true;
     undo->gone = true;
     undo->gpu = gpu_find(gpu) == INDEX_NONE ? gpu_unrecognized() : gpu_find(gpu);
     undo->place = place == NULL ? INDEX_NONE : place_find(place);
-    undo->flags = flags < 0 ? 0 : (uint32_t)flags;
     return source_kind_parse(source, &undo->source_kind);
 }
 
@@ -150,12 +149,13 @@ static void undo_one(struct rewind *rewind, const struct undo *undo, struct aren
     }
     if (undo->before_count > 0)
         rewind->past.offer.gpu_count_milli = undo->before_gpu_count_milli;
+    if (undo->flags >= 0)
+        rewind->past.offer.flags = (uint32_t)undo->flags;
     if (undo->gone && !rewind->known) {
         rewind->known = true;
         rewind->past.offer.gpu = undo->gpu;
         rewind->past.offer.place = undo->place;
         rewind->past.offer.source_kind = undo->source_kind;
-        rewind->past.offer.flags = undo->flags;
     }
 }
 

@@ -78,7 +78,7 @@ static enum db_status copy_price_change(struct writing *writing, const struct ma
     offer_id(writing->provider->slug, after->external_id, id);
     bool had = any_marked(marking->before, before->price_count);
     bool has = any_marked(marking->after, after->price_count);
-    enum db_status status = db_copy_row(writing->connection, out, 12);
+    enum db_status status = db_copy_row(writing->connection, out, 13);
     wire_bytes(out, id, sizeof(id));
     wire_bigint(out, writing->provider->version);
     wire_bigint(out, writing->provider->id);
@@ -92,6 +92,7 @@ static enum db_status copy_price_change(struct writing *writing, const struct ma
     wire_integer(out, has ? after->gpu_count_milli : -1);
     price_array_write(writing->connection, out, after->prices, after->price_count, marking->after);
     wire_integer(out, marking->count);
+    wire_integer(out, (int32_t)before->flags);
     return status;
 }
 

@@ -8,13 +8,13 @@ ALTER TABLE price_changes ADD COLUMN observed_at timestamptz CHECK (observed_at 
 ALTER TABLE price_changes ADD COLUMN gone_gpu text COLLATE "C";
 ALTER TABLE price_changes ADD COLUMN gone_place text COLLATE "C";
 ALTER TABLE price_changes ADD COLUMN gone_source source_kind;
-ALTER TABLE price_changes ADD COLUMN gone_flags integer CHECK (gone_flags >= 0);
+ALTER TABLE price_changes ADD COLUMN before_flags integer CHECK (before_flags >= 0);
 ALTER TABLE price_changes ADD CHECK (gone_gpu IS NULL OR after IS NULL);
 COMMENT ON COLUMN price_changes.observed_at IS 'When the change was seen, where an import was of an earlier day; NULL: at';
 COMMENT ON COLUMN price_changes.gone_gpu IS 'Slug of the GPU of an offer that was removed, since the offer itself is gone';
 COMMENT ON COLUMN price_changes.gone_place IS 'Slug of the place of an offer that was removed; NULL unknown';
 COMMENT ON COLUMN price_changes.gone_source IS 'Where an offer that was removed came from';
-COMMENT ON COLUMN price_changes.gone_flags IS 'Doubts about an offer that was removed, as bits';
+COMMENT ON COLUMN price_changes.before_flags IS 'Doubts about the offer before the change, as bits; NULL where it is new';
 CREATE INDEX price_changes_at ON price_changes USING brin (at);
 COMMENT ON INDEX price_changes_at IS 'What changed since a moment; rows come in order of time';
 
