@@ -49,6 +49,13 @@ void market_summary_execute(struct request *request, struct reply *reply, struct
 /* market_history.c */
 void market_history(struct request *request, struct reply *reply);
 
+/* tools_*.c */
+void tool_rent_or_buy(struct request *request, struct reply *reply);
+void tool_reserve_prepare(struct request *request, struct reply *reply);
+void tool_reserve_execute(struct request *request, struct reply *reply, struct worker *worker);
+void tool_whole_cost(struct request *request, struct reply *reply);
+void tool_interruptions(struct request *request, struct reply *reply);
+
 /* exports.c */
 void export_prepare(struct request *request, struct reply *reply);
 void export_execute(struct request *request, struct reply *reply, struct worker *worker);

@@ -24,6 +24,10 @@ const struct route routes[] = {
     {HTTP_GET,    "/v1/regions/{slug}",                               "getRegion",          ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = region_get},
     {HTTP_GET,    "/v1/market/history",                               "getMarketHistory",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = market_history},
     {HTTP_GET,    "/v1/market/summary",                               "getMarketSummary",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = market_summary_prepare, .execute = market_summary_execute},
+    {HTTP_GET,    "/v1/tools/rent-vs-buy",                            "getRentOrBuy",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_rent_or_buy},
+    {HTTP_GET,    "/v1/tools/reserve-vs-on-demand",                   "getReserveOrOnDemand", ACCESS_PUBLIC, 0,                 CACHE_REVALIDATE, .prepare = tool_reserve_prepare, .execute = tool_reserve_execute},
+    {HTTP_GET,    "/v1/tools/whole-cost",                             "getWholeCost",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_whole_cost},
+    {HTTP_GET,    "/v1/tools/interruptions",                          "getInterruptions",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_interruptions},
     {HTTP_GET,    "/v1/export/{format}",                              "exportMarket",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = export_prepare, .execute = export_execute},
 
     {HTTP_GET,    "/v1/providers/{slug}/inventory",                   "getInventory",       ACCESS_PROVIDER, 0,                 CACHE_NONE,       .prepare = inventory_get_prepare, .execute = inventory_get_execute},

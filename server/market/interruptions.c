@@ -59,6 +59,8 @@ double checkpoint_interval_daly(double write, double mean)
 
 double checkpoint_time_lost(double interval, double write, double restart, double mean)
 {
+    if (interval <= 0) /* the limit: only restarts are left */
+        return -expm1(-restart / mean);
     double wall = mean * exp(restart / mean) * expm1((interval + write) / mean);
     return 1 - interval / wall;
 }

@@ -37,7 +37,8 @@ double checkpoint_interval_daly(double write, double mean);
 
 /* The share of all time (0 to 1) that is no work kept: writing checkpoints, restarts, and work done
  * since the last checkpoint. Daly's complete model: 1 - interval / (mean x e^(restart / mean) x
- * (e^((interval + write) / mean) - 1)). interval and mean > 0. */
+ * (e^((interval + write) / mean) - 1)). mean > 0; an interval of 0 stands for ever shorter ones,
+ * written in no time. */
 double checkpoint_time_lost(double interval, double write, double restart, double mean);
 
 #endif

@@ -221,6 +221,30 @@ async function directory() {
   await send(404, "GET", "/v1/export/none");
 }
 
+async function tools() {
+  const of = `${home}/offers/priced`, priced = { ...offer("priced"), prices: [{ billing: "on_demand", price_per_gpu_hour: 3.25 }, { billing: "spot", price_per_gpu_hour: 1.5 },
+    { billing: "reserved", term_months: 12, price_per_gpu_hour: 2.2, min_gpus: 16, upfront_percent: 20, plan: "standard" }] };
+  await send(200, "POST", `${home}/offers`, by(key, json({ offers: [priced, { ...offer("bare"), prices: [{ billing: "reserved", term_months: 6, price_per_gpu_hour: 2 }] }] })));
+  const ids = [];
+  for (const name of ["priced", "bare"]) ids.push((await send(200, "GET", `${home}/offers/${name}`)).data.id);
+  await read("/v1/tools/rent-vs-buy");
+  await read("/v1/tools/rent-vs-buy?rent_price_per_gpu_hour=2.5&yearly_price_fall_percent=20&utilization=0.5");
+  for (const query of ["machine=dgx-h100&hosting=own_site&residual_value_percent=100&support_usd=0", "utilization=0", "rent_billing=reserved&rent_term_months=36&gpu=h200-sxm"]) await send(200, "GET", `/v1/tools/rent-vs-buy?${query}`);
+  await read("/v1/tools/interruptions?gpus=1024&days=30");
+  await send(200, "GET", "/v1/tools/interruptions?rate=llama3_unexpected&checkpoint_minutes=0&repair_hours=0");
+  await send(200, "GET", "/v1/tools/interruptions?gpus=1000000&failures_per_100_gpus_month=1000&repair_hours=8760");
+  const reserve = "/v1/tools/reserve-vs-on-demand";
+  await read(`${reserve}?reserved_price=2.2&on_demand_price=3.25&term_months=12`);
+  for (const id of ids) await read(`${reserve}?offer=${id}`);
+  await send(200, "GET", `${reserve}?offer=${ids[1]}&on_demand_price=3&hours_per_month=0`);
+  await read(`${reserve}?gpu=h100-sxm&region=us-east`);
+  await send(200, "GET", `${reserve}?gpu=h100-sxm&term_months=12&gpus=8`);
+  for (const id of ids) await read(`/v1/tools/whole-cost?offer=${id}&gpus=16&months=18&egress_gb_per_month=100&storage_gb=5.5`);
+  for (const bad of [`${reserve}?reserved_price=2`, `${reserve}?gpu=h100`, `${reserve}?offer=of_none`, "/v1/tools/whole-cost", "/v1/tools/interruptions?days=0", "/v1/tools/rent-vs-buy?years=-1"]) await send(400, "GET", bad);
+  await send(200, "DELETE", of, by(key));
+  await send(400, "GET", `${reserve}?offer=${ids[0]}`);
+}
+
 async function own() {
   await read(`${home}/inventory`, { as: key });
   await denied("GET", `${home}/inventory`);
@@ -297,7 +321,7 @@ async function service() {
   await send(501, "PROPFIND", "/v1/offers");
 }
 
-for (const part of [uploads, oneOffer, searches, market, directory, own, administration, names, service]) {
+for (const part of [uploads, oneOffer, searches, market, directory, tools, own, administration, names, service]) {
   try {
     await part();
   } catch (error) {
