@@ -73,10 +73,11 @@ struct undo {
     int32_t before_gpu_count_milli;
     struct price *before, *after;
     size_t before_count, after_count;
-    bool gone; /* a removal that says what the offer was */
+    bool described; /* what the offer was before it is recorded: not where it was new, nor by
+                       releases before fixings */
     uint16_t gpu, place;
     enum source_kind source_kind;
-    int32_t flags; /* before it; UNKNOWN where it was not recorded */
+    uint32_t flags;
 };
 struct undo_list {
     struct arena *arena;
@@ -106,10 +107,11 @@ static bool take_change(void *closure, struct db_row *row)
         return false;
     const char *gpu = row_text(row, list->arena), *place = row_text(row, list->arena);
     const char *source = row_text(row, list->arena);
-    undo->flags = row_integer(row);
+    int32_t flags = row_integer(row);
     if (gpu == NULL)
         return true;
-    undo->gone = true;
+    undo->described = true;
+    undo->flags = flags < 0 ? 0 : (uint32_t)flags;
     undo->gpu = gpu_find(gpu) == INDEX_NONE ? gpu_unrecognized() : gpu_find(gpu);
     undo->place = place == NULL ? INDEX_NONE : place_find(place);
     return source_kind_parse(source, &undo->source_kind);
@@ -149,13 +151,12 @@ static void undo_one(struct rewind *rewind, const struct undo *undo, struct aren
     }
     if (undo->before_count > 0)
         rewind->past.offer.gpu_count_milli = undo->before_gpu_count_milli;
-    if (undo->flags >= 0)
-        rewind->past.offer.flags = (uint32_t)undo->flags;
-    if (undo->gone && !rewind->known) {
+    if (undo->described) {
         rewind->known = true;
         rewind->past.offer.gpu = undo->gpu;
         rewind->past.offer.place = undo->place;
         rewind->past.offer.source_kind = undo->source_kind;
+        rewind->past.offer.flags = undo->flags;
     }
 }
 

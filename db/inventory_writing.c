@@ -7,6 +7,8 @@
 #include "db/offer_row.h"
 #include "db/price_diff.h"
 #include "server/base/timestamp.h"
+#include "server/reference/gpu.h"
+#include "server/reference/place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +80,7 @@ static enum db_status copy_price_change(struct writing *writing, const struct ma
     offer_id(writing->provider->slug, after->external_id, id);
     bool had = any_marked(marking->before, before->price_count);
     bool has = any_marked(marking->after, after->price_count);
-    enum db_status status = db_copy_row(writing->connection, out, 13);
+    enum db_status status = db_copy_row(writing->connection, out, 16);
     wire_bytes(out, id, sizeof(id));
     wire_bigint(out, writing->provider->version);
     wire_bigint(out, writing->provider->id);
@@ -92,6 +94,9 @@ static enum db_status copy_price_change(struct writing *writing, const struct ma
     wire_integer(out, has ? after->gpu_count_milli : -1);
     price_array_write(writing->connection, out, after->prices, after->price_count, marking->after);
     wire_integer(out, marking->count);
+    wire_text(out, gpu_at(before->gpu)->slug);
+    wire_text(out, before->place == INDEX_NONE ? NULL : place_at(before->place)->slug);
+    wire_text(out, source_kind_name(before->source_kind));
     wire_integer(out, (int32_t)before->flags);
     return status;
 }

@@ -99,7 +99,7 @@ X(OFFERS_REMOVE, WRITE,
   "WITH gone AS (DELETE FROM offers WHERE provider_id = $1 AND external_id = ANY ($2::text[]) "
   "RETURNING id, provider_id, external_id, gpu_count_milli, prices, gpu, place, source, flags), "
   "logged AS (INSERT INTO price_changes (offer_id, version, provider_id, at, upload_id, actor, observed_at, "
-  "before_gpu_count_milli, before, change_count, gone_gpu, gone_place, gone_source, before_flags) "
+  "before_gpu_count_milli, before, change_count, before_gpu, before_place, before_source, before_flags) "
   "SELECT id, $3::bigint, provider_id, $4::timestamptz, $5::uuid, $6::text, $7::timestamptz, gpu_count_milli, prices, "
   "cardinality(prices), gpu, place, source, flags FROM gone) "
   "INSERT INTO tombstones (offer_id, provider_id, external_id, version, removed_at) "
@@ -112,7 +112,8 @@ X(PRICES_CREATED, WRITE,
   "cardinality(prices) FROM offers WHERE provider_id = $1 AND version = $2 AND created_at = updated_at")
 X(PRICES_COPY, WRITE,
   "COPY price_changes (offer_id, version, provider_id, at, upload_id, actor, observed_at, before_gpu_count_milli, before, "
-  "after_gpu_count_milli, after, change_count, before_flags) FROM STDIN (FORMAT binary)")
+  "after_gpu_count_milli, after, change_count, before_gpu, before_place, before_source, before_flags) "
+  "FROM STDIN (FORMAT binary)")
 X(TYPE_OIDS, READ,
   "SELECT 'billing'::regtype::oid::bigint, 'price_unit'::regtype::oid::bigint, 'price'::regtype::oid::bigint, "
   "'delivery'::regtype::oid::bigint")
@@ -160,8 +161,8 @@ X(FIXING_CONFIRMED, READ,
   "SELECT p.id, (SELECT c.at FROM confirmations c WHERE c.provider_id = p.id "
   "AND c.day <= DATE '1970-01-01' + $1::integer ORDER BY c.day DESC LIMIT 1) FROM providers p ORDER BY p.id")
 X(FIXING_CHANGES, READ,
-  "SELECT offer_id, provider_id, before_gpu_count_milli, before, after_gpu_count_milli, after, gone_gpu, gone_place, "
-  "gone_source, before_flags FROM price_changes WHERE at >= $1::timestamptz AND coalesce(observed_at, at) >= $1 "
+  "SELECT offer_id, provider_id, before_gpu_count_milli, before, after_gpu_count_milli, after, before_gpu, before_place, "
+  "before_source, before_flags FROM price_changes WHERE at >= $1::timestamptz AND coalesce(observed_at, at) >= $1 "
   "ORDER BY offer_id, version DESC")
 X(FIXING_OFFERS, READ, "SELECT " OFFER_COLUMNS " FROM offers WHERE id = ANY ($1::bytea[]) ORDER BY id")
 X(FIXING_LAST_CHANGES, READ,

@@ -5,15 +5,14 @@
 
 -- Columns without a default take no rewrite; rows written by the release before this one leave them NULL.
 ALTER TABLE price_changes ADD COLUMN observed_at timestamptz CHECK (observed_at <= at);
-ALTER TABLE price_changes ADD COLUMN gone_gpu text COLLATE "C";
-ALTER TABLE price_changes ADD COLUMN gone_place text COLLATE "C";
-ALTER TABLE price_changes ADD COLUMN gone_source source_kind;
+ALTER TABLE price_changes ADD COLUMN before_gpu text COLLATE "C";
+ALTER TABLE price_changes ADD COLUMN before_place text COLLATE "C";
+ALTER TABLE price_changes ADD COLUMN before_source source_kind;
 ALTER TABLE price_changes ADD COLUMN before_flags integer CHECK (before_flags >= 0);
-ALTER TABLE price_changes ADD CHECK (gone_gpu IS NULL OR after IS NULL);
 COMMENT ON COLUMN price_changes.observed_at IS 'When the change was seen, where an import was of an earlier day; NULL: at';
-COMMENT ON COLUMN price_changes.gone_gpu IS 'Slug of the GPU of an offer that was removed, since the offer itself is gone';
-COMMENT ON COLUMN price_changes.gone_place IS 'Slug of the place of an offer that was removed; NULL unknown';
-COMMENT ON COLUMN price_changes.gone_source IS 'Where an offer that was removed came from';
+COMMENT ON COLUMN price_changes.before_gpu IS 'Slug of the offer''s GPU before the change; NULL where it is new';
+COMMENT ON COLUMN price_changes.before_place IS 'Slug of its place before the change; NULL unknown or new';
+COMMENT ON COLUMN price_changes.before_source IS 'Where it came from before the change; NULL where it is new';
 COMMENT ON COLUMN price_changes.before_flags IS 'Doubts about the offer before the change, as bits; NULL where it is new';
 CREATE INDEX price_changes_at ON price_changes USING brin (at);
 COMMENT ON INDEX price_changes_at IS 'What changed since a moment; rows come in order of time';
@@ -110,14 +109,21 @@ COMMENT ON COLUMN fixings.offers IS 'Offers behind the votes';
 COMMENT ON COLUMN fixings.providers IS 'Votes that count, one a provider';
 COMMENT ON COLUMN fixings.input_hash IS 'BLAKE2b-256 over all votes: provider, amount, offers, and whether it counts';
 
+CREATE FUNCTION refuse_rewrite() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'rows of % are only added, never changed or removed', TG_TABLE_NAME
+        USING ERRCODE = 'integrity_constraint_violation';
+END
+$$;
+COMMENT ON FUNCTION refuse_rewrite() IS 'Makes a table append-only, for good';
 CREATE TRIGGER fixing_days_append_only BEFORE UPDATE OR DELETE ON fixing_days
-    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+    FOR EACH ROW EXECUTE FUNCTION refuse_rewrite();
 CREATE TRIGGER fixing_days_no_truncate BEFORE TRUNCATE ON fixing_days
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite();
 CREATE TRIGGER fixings_append_only BEFORE UPDATE OR DELETE ON fixings
-    FOR EACH ROW EXECUTE FUNCTION refuse_change();
+    FOR EACH ROW EXECUTE FUNCTION refuse_rewrite();
 CREATE TRIGGER fixings_no_truncate BEFORE TRUNCATE ON fixings
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewrite();
 COMMENT ON TRIGGER fixing_days_append_only ON fixing_days IS 'A published day stays as it was published';
 COMMENT ON TRIGGER fixing_days_no_truncate ON fixing_days IS 'A published day stays as it was published';
 COMMENT ON TRIGGER fixings_append_only ON fixings IS 'A published day stays as it was published';

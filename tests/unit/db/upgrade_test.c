@@ -67,6 +67,9 @@ Test(upgrade, from_release_1_keeps_every_fact)
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM keys") == 1);
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM uploads") == 1);
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM audit_log WHERE actor = 'cli'") == 1);
+    cr_expect(test_sql_int(connection, "SELECT count(*) FROM confirmations c JOIN uploads u ON "
+                                       "u.provider_id = c.provider_id AND u.at = c.at") == 1,
+              "a full upload of then is a confirmation");
     struct arena arena = {0};
     struct provider provider;
     struct offer offer;
