@@ -5,7 +5,16 @@
 #ifndef RACKRATE_TESTS_SUPPORT_INDEX_SQL_H
 #define RACKRATE_TESTS_SUPPORT_INDEX_SQL_H
 
-/* Functions, and index_origin: whose machines each provider rents out. */
+#include "db/db.h"
+
+/* The tables it reads. */
+#define INDEX_SQL_TABLES                                                                           \
+    "CREATE TABLE index_provider (slug text PRIMARY KEY, resells text);"                           \
+    "CREATE TABLE index_input (provider text, gpu text, billing text, term int, size_bucket "      \
+    "text, "                                                                                       \
+    "continent text, offer text, amount bigint);"
+
+/* The functions it needs. */
 #define INDEX_SQL_FUNCTIONS                                                                        \
     "CREATE FUNCTION half_even(a bigint, b bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS "      \
     "'SELECT CASE WHEN 2 * (a % b) > b OR (2 * (a % b) = b AND (a / b) % 2 = 1) THEN a / b + 1 "   \
@@ -47,5 +56,9 @@
     "SELECT " columns ", min(vote), quartile(array_agg(vote ORDER BY vote), 1), "                  \
     "quartile(array_agg(vote ORDER BY vote), 2), quartile(array_agg(vote ORDER BY vote), 3), "     \
     "max(vote), sum(offers), count(*) FROM kept GROUP BY " columns " ORDER BY " columns
+
+/* How many stored fixings of a day (first revision; of the world, or of the continents) are not
+ * what SQL makes of index_input, and the other way round. */
+int64_t index_sql_differences(struct db_connection *connection, int32_t day, bool by_continent);
 
 #endif

@@ -33,10 +33,7 @@ static void run_sql(PGconn *connection, const char *sql)
     PQclear(result);
 }
 
-static const char tables[] = INDEX_SQL_FUNCTIONS
-    "CREATE TABLE index_provider (slug text PRIMARY KEY, resells text);"
-    "CREATE TABLE index_input (provider text, gpu text, billing text, term int, size_bucket text, "
-    "continent text, offer text, amount bigint);";
+static const char tables[] = INDEX_SQL_TABLES INDEX_SQL_FUNCTIONS;
 
 /* Whether a price counts, by the words of the method. */
 static bool counts(const struct provider *provider, const struct offer *offer,

@@ -390,23 +390,6 @@ static void random_inventory(struct random *random, const char *slug, char *json
     snprintf(json + length, size - length, "]}");
 }
 
-/* Fixings of a day that SQL over index_input does not have, or has otherwise. */
-static int64_t differences(const char *columns_sql, const char *continent, int32_t of)
-{
-    char text[DAY_TEXT_SIZE], sql[8000];
-    day_print(of, text);
-    snprintf(
-        sql, sizeof(sql),
-        "SELECT count(*) FROM (SELECT gpu, billing::text, CASE months_from WHEN 0 THEN '0' WHEN 1 "
-        "THEN '1-2' WHEN 3 THEN '3-5' WHEN 6 THEN '6-11' WHEN 12 THEN '12-23' WHEN 24 THEN "
-        "'24-35' ELSE '36+' END AS bucket, %s min_microusd, p25_microusd, median_microusd, "
-        "p75_microusd, max_microusd, offers::bigint, providers::bigint FROM fixings WHERE day = "
-        "'%s' AND revision = 1 AND (continent = '') = %s) f FULL JOIN (%s) w ON row(f.*)::text = "
-        "row(w.*)::text WHERE f.gpu IS NULL OR w.gpu IS NULL",
-        continent, text, continent[0] == '\0' ? "true" : "false", columns_sql);
-    return test_sql_int(connection, sql);
-}
-
 static void expect_day(struct kept *kept, struct buf *inputs, int32_t of)
 {
     int64_t midnight_us = day_start_us(of + 1);
@@ -417,10 +400,9 @@ static void expect_day(struct kept *kept, struct buf *inputs, int32_t of)
         if (fresh && inputs[p].length > 0)
             free(test_sql(connection, inputs[p].data));
     }
-    cr_expect(differences(INDEX_SQL("gpu, billing, bucket"), "", of) == 0, "day %d", of);
+    cr_expect(index_sql_differences(connection, of, false) == 0, "day %d", of);
     free(test_sql(connection, "DELETE FROM index_input WHERE continent = ''"));
-    cr_expect(differences(INDEX_SQL("gpu, billing, bucket, continent"), "continent,", of) == 0,
-              "day %d by continent", of);
+    cr_expect(index_sql_differences(connection, of, true) == 0, "day %d by continent", of);
 }
 
 Test(fixing, random_days_are_what_sql_makes_of_them, .timeout = 300)
@@ -430,11 +412,7 @@ Test(fixing, random_days_are_what_sql_makes_of_them, .timeout = 300)
     static struct kept at_midnight[DAYS][PROVIDERS];
     struct random random = {20261201};
     int32_t first = day("2026-03-20");
-    free(test_sql(connection,
-                  INDEX_SQL_FUNCTIONS "CREATE TABLE index_provider (slug text, resells text);"
-                                      "CREATE TABLE index_input (provider text, gpu text, billing "
-                                      "text, term int, size_bucket text, "
-                                      "continent text, offer text, amount bigint);"));
+    free(test_sql(connection, INDEX_SQL_TABLES INDEX_SQL_FUNCTIONS));
     for (int p = 0; p < PROVIDERS; p++) {
         char slug[8], sql[80];
         snprintf(slug, sizeof(slug), "p%d", p);
