@@ -7,6 +7,7 @@
 #include "db/cluster_process.h"
 #include "db/connection.h"
 #include "server/base/log.h"
+#include "server/base/timestamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,8 @@
 #include <unistd.h>
 
 #define LEFTOVER_WAIT_MS 30000
+#define LOCK_WAIT_MS     5000 /* a killed server needs a moment to be gone */
+#define RESTART_PAUSE_US (INT64_C(3) * 1000000)
 #define INITDB_WAIT_MS   300000
 #define START_WAIT_MS    600000 /* crash recovery replays what is there */
 #define CREATE_WAIT_MS   120000
@@ -35,6 +38,7 @@ struct db_cluster {
     char *url;
     pid_t pid;
     int lock;
+    int64_t started_at_us; /* monotonic: when the postmaster was last started */
 };
 
 static void pause_ms(int milliseconds)
@@ -55,6 +59,16 @@ static void free_cluster(struct db_cluster *cluster)
     free(cluster);
 }
 
+static bool wait_for_lock(int lock)
+{
+    for (int waited_ms = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; waited_ms += 20) {
+        if (waited_ms >= LOCK_WAIT_MS)
+            return false;
+        pause_ms(20);
+    }
+    return true;
+}
+
 /* Locks the state directory; false and a sentence where another has it. */
 static bool lock_state(struct db_cluster *cluster, char **ret_error)
 {
@@ -64,7 +78,7 @@ static bool lock_state(struct db_cluster *cluster, char **ret_error)
         *ret_error = cluster_format("can't open %s: %s. Run as the user who owns it, or choose "
                                     "another with RACKRATE_STATE_DIR",
                                     path, strerror(errno));
-    else if (flock(cluster->lock, LOCK_EX | LOCK_NB) != 0)
+    else if (!wait_for_lock(cluster->lock))
         *ret_error =
             cluster_format("%s is in use by another server. Stop that one, or choose another "
                            "directory with RACKRATE_STATE_DIR",
@@ -252,6 +266,21 @@ static pid_t spawn_postmaster(const struct db_cluster *cluster)
     return pid;
 }
 
+void db_cluster_tend(struct db_cluster *cluster)
+{
+    int64_t now_us = monotonic_now_us();
+    if (cluster->pid > 0 && cluster_wait(cluster->pid, 0, NULL)) {
+        char *why = cluster_explain("the private database ended", cluster->log_path);
+        log_error("starting the private database again", "reason=\"%s\"", why);
+        free(why);
+        cluster->pid = 0;
+    }
+    if (cluster->pid > 0 || now_us - cluster->started_at_us < RESTART_PAUSE_US)
+        return;
+    cluster->started_at_us = now_us;
+    cluster->pid = spawn_postmaster(cluster);
+}
+
 /* Waits until the postmaster says that it is ready; false when it ended. */
 static bool wait_ready(const struct db_cluster *cluster)
 {
@@ -349,7 +378,8 @@ void db_cluster_stop(struct db_cluster *cluster)
 {
     if (cluster == NULL)
         return;
-    cluster_stop_process(cluster->data_dir, cluster->pid);
+    if (cluster->pid > 0)
+        cluster_stop_process(cluster->data_dir, cluster->pid);
     free_cluster(cluster);
 }
 

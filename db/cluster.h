@@ -11,20 +11,24 @@
 
 struct db_cluster; /* opaque */
 
-/* Locks the state directory (made if missing), makes the cluster if there is none (data checksums,
- * fsync on), waits up to 30 s for leftovers of a killed run and then stops them, starts it as a
- * child of this process in a session of its own (dies with this process: PR_SET_PDEATHSIG) and
- * waits until it answers, through crash recovery if need be. As root its processes belong to the
- * user postgres, or to whoever owns the data. It logs to STATE_DIR/postgresql.log. NULL and
- * *ret_error (malloc'd, a sentence that says what to do) where it can't: disk full, other major
- * version, in use, no rights, no PostgreSQL. */
+/* Locks the state directory (made if missing; 5 s for a server that was just killed), makes the
+ * cluster if there is none (data checksums, fsync on), waits up to 30 s for leftovers of a killed
+ * run and then stops them, starts it as a child of this process in a session of its own (dies with
+ * this process: PR_SET_PDEATHSIG) and waits until it answers, through crash recovery if need be. As
+ * root its processes belong to the user postgres, or to whoever owns the data. It logs to
+ * STATE_DIR/postgresql.log. NULL and *ret_error (malloc'd, a sentence that says what to do) where
+ * it can't: disk full, other major version, in use, no rights, no PostgreSQL. */
 struct db_cluster *db_cluster_start(const char *state_dir, char **ret_error);
 
 /* libpq URL of the database `rackrate` in it. Valid until db_cluster_stop. */
 const char *db_cluster_url(const struct db_cluster *cluster);
-/* Process id of the postmaster, to notice its end with waitpid. */
+/* Process id of the postmaster; 0 between its end and its next start. */
 pid_t db_cluster_pid(const struct db_cluster *cluster);
-/* Fast shutdown, waits, unlocks, frees. Also after waitpid told of its end. */
+/* Starts the postmaster again where it ended (killed, or on a full disk), at most every 3 s; says
+ * so in the log, with what it said last. Does not wait until it answers. Call it every second or
+ * so. */
+void db_cluster_tend(struct db_cluster *cluster);
+/* Fast shutdown, waits, unlocks, frees. */
 void db_cluster_stop(struct db_cluster *cluster);
 
 /* For a command that runs beside a server: the URL of the cluster that already runs in the state

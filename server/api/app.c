@@ -26,8 +26,13 @@ static int authenticate(void *context, const char *key, struct arena *arena,
     return 1;
 }
 
+/* While the database is known to be away nobody waits for it but the thread that keeps up with it,
+ * which notices first when it is back: behind a frozen one, each job in line would wait its own
+ * deadline. */
 static struct db_connection *connect_worker(struct app *app, struct worker *worker)
 {
+    if (!node_database_is_up(app->node))
+        return NULL;
     if (worker->connection == NULL) {
         char *error = NULL;
         worker->connection = db_connect(node_database_url(app->node), &error);

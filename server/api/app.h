@@ -13,7 +13,8 @@
 struct app {
     const struct settings *settings;
     struct node *node;
-    _Atomic bool stopping; /* readyz says no */
+    _Atomic bool stopping;    /* readyz says no */
+    _Atomic unsigned exports; /* being made now */
 };
 
 /* A worker thread's own connection; reconnects when it is found dead. */

@@ -38,7 +38,17 @@ void export_prepare(struct request *request, struct reply *reply)
     (void)reply_not_modified(request, reply, etag);
 }
 
-void export_execute(struct request *request, struct reply *reply, struct worker *worker)
+/* An export keeps a worker for seconds; the others are for writes. */
+static bool begin_export(struct app *app)
+{
+    unsigned most = app->settings->workers < 4 ? 1 : (unsigned)app->settings->workers / 2;
+    if (atomic_fetch_add(&app->exports, 1) < most)
+        return true;
+    atomic_fetch_sub(&app->exports, 1);
+    return false;
+}
+
+static void make_export(struct request *request, struct reply *reply, struct worker *worker)
 {
     struct export_request wanted = {.provider_slug = request_parameter(request, "provider")};
     (void)export_format_parse(request->captures[0], &wanted.format);
@@ -65,4 +75,15 @@ void export_execute(struct request *request, struct reply *reply, struct worker 
     }
     buf_free(&result.text);
     buf_free(&result.attributions);
+}
+
+void export_execute(struct request *request, struct reply *reply, struct worker *worker)
+{
+    struct app *app = request->app;
+    if (!begin_export(app)) {
+        reply_unavailable(request, reply, "Other exports are being made; try again shortly.", 2);
+        return;
+    }
+    make_export(request, reply, worker);
+    atomic_fetch_sub(&app->exports, 1);
 }

@@ -20,6 +20,8 @@
     X(GAUGE, BODY_BYTES, "rackrate_body_bytes", "Bytes of request bodies held now")                \
     X(COUNTER, BODY_REFUSED, "rackrate_body_refused_total",                                        \
       "Requests refused because the byte budget was used up")                                      \
+    X(COUNTER, REPLIES_REFUSED, "rackrate_replies_refused_total",                                  \
+      "Large answers refused because too many wait for their readers")                             \
     X(COUNTER, RATE_LIMITED, "rackrate_rate_limited_total", "Requests refused by the rate limit")  \
     X(GAUGE, CATALOG_OFFERS, "rackrate_catalog_offers", "Live offers in the snapshot")             \
     X(GAUGE, CATALOG_BYTES, "rackrate_catalog_bytes", "Memory held by the catalogue")              \

@@ -61,7 +61,7 @@ static const struct setting table[] = {
     NUMBER(loops, "0", 0, 256, "event loops; 0 is one per core"),
     NUMBER(workers, "4", 1, 64, "worker threads, each with a database connection"),
     NUMBER(queue_limit, "1024", 1, 100000, "requests waiting for a worker before 503"),
-    NUMBER(body_budget_mib, "512", 1, 65536, "MiB of request bodies held at once before 503"),
+    NUMBER(body_budget_mib, "512", 1, 65536, "MiB of request bodies, and again of large answers, held at once before 503"),
     NUMBER(connection_limit, "4096", 8, 1000000, "connections open at once"),
     NUMBER(header_timeout_ms, "10000", 100, 600000, "time for a request's head to be complete"),
     NUMBER(body_timeout_ms, "30000", 100, 600000, "time without progress in a request's body"),

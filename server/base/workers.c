@@ -91,16 +91,22 @@ size_t workers_waiting(struct workers *workers)
     return count;
 }
 
-void workers_stop(struct workers *workers)
+void workers_drain(struct workers *workers)
 {
-    if (workers == NULL)
-        return;
     pthread_mutex_lock(&workers->mutex);
     workers->stopping = true;
     pthread_cond_broadcast(&workers->filled);
     pthread_mutex_unlock(&workers->mutex);
     for (unsigned i = 0; i < workers->thread_count; i++)
         pthread_join(workers->threads[i], NULL);
+    workers->thread_count = 0;
+}
+
+void workers_stop(struct workers *workers)
+{
+    if (workers == NULL)
+        return;
+    workers_drain(workers);
     pthread_cond_destroy(&workers->filled);
     pthread_mutex_destroy(&workers->mutex);
     free(workers->ring);

@@ -26,7 +26,11 @@ bool workers_submit(struct workers *workers, worker_job *run, void *closure);
 /* Jobs waiting now. */
 size_t workers_waiting(struct workers *workers);
 
-/* Runs what is queued, then ends the threads and frees everything. */
+/* Runs what is queued and ends the threads; from then on submitting says no. The struct stays until
+ * workers_stop, for those who may still submit. */
+void workers_drain(struct workers *workers);
+
+/* Drains, then frees everything: nobody may submit any more. */
 void workers_stop(struct workers *workers);
 
 #endif

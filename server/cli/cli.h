@@ -42,6 +42,8 @@ struct cli_database {
 
 /* Opens and migrates it; false and a message on standard error. */
 bool cli_database_open(const struct settings *settings, struct cli_database *ret_database);
+/* The same for a server: the cluster of another one is used only where that one stays. */
+bool cli_database_open_to_stay(const struct settings *settings, struct cli_database *ret_database);
 void cli_database_close(struct cli_database *database);
 
 /* The state directory in force: the setting, or where root can't have one in its own home, one

@@ -71,6 +71,10 @@ char *cli_state_dir(const struct settings *settings)
     return asprintf(&path, "/var/lib/rackrate/%s", text) < 0 ? xstrdup(settings->state_dir) : path;
 }
 
+#define RETRY_MS       200
+#define BORROW_WAIT_MS 10000
+#define SETTLE_MS      400 /* longer than a killed server takes to let go of its lock */
+
 /* Finds or starts a database; the URL is in database->url. */
 static bool find_database(const struct settings *settings, struct cli_database *database)
 {
@@ -85,7 +89,7 @@ static bool find_database(const struct settings *settings, struct cli_database *
         database->cluster = db_cluster_start(state_dir, &error);
         if (database->cluster != NULL)
             database->url = xstrdup(db_cluster_url(database->cluster));
-        else
+        else if ((database->url = db_cluster_running_url(state_dir)) == NULL)
             fprintf(stderr, "rackrate: %s\n", error);
         free(error);
     }
@@ -93,21 +97,66 @@ static bool find_database(const struct settings *settings, struct cli_database *
     return database->url != NULL;
 }
 
+/* Finds, connects, migrates; false with a message in *ret_error, or NULL where it was printed. */
+static bool open_once(const struct settings *settings, struct cli_database *ret_database,
+                      bool *ret_borrowed, char **ret_error)
+{
+    int applied;
+    *ret_database = (struct cli_database){0};
+    *ret_borrowed = false;
+    *ret_error = NULL;
+    if (!find_database(settings, ret_database))
+        return false;
+    *ret_borrowed = settings->database_url == NULL && ret_database->cluster == NULL;
+    ret_database->connection = db_connect(ret_database->url, ret_error);
+    if (ret_database->connection != NULL &&
+        db_migrate(ret_database->connection, &applied, ret_error))
+        return true;
+    if (*ret_error == NULL)
+        *ret_error = xstrdup("the database can't be used");
+    return false;
+}
+
+/* The private cluster of a server that is just going away answers for a moment, or not any more: it
+ * is tried again until that server is gone. */
+static bool open_database(const struct settings *settings, struct cli_database *ret_database,
+                          bool to_stay)
+{
+    for (int waited_ms = 0;; waited_ms += RETRY_MS) {
+        bool borrowed;
+        char *error;
+        bool good = open_once(settings, ret_database, &borrowed, &error);
+        if (good && borrowed && to_stay) {
+            usleep(SETTLE_MS * 1000);
+            char *state_dir = cli_state_dir(settings), *url = db_cluster_running_url(state_dir);
+            good = url != NULL;
+            free(url);
+            free(state_dir);
+        }
+        if (good)
+            return true;
+        cli_database_close(ret_database);
+        bool again = borrowed && waited_ms < BORROW_WAIT_MS;
+        if (!again && error != NULL)
+            fprintf(stderr, "rackrate: %s\n", error);
+        else if (!again && borrowed)
+            fprintf(stderr,
+                    "rackrate: the server that keeps the database is going away; try again\n");
+        free(error);
+        if (!again)
+            return false;
+        usleep(RETRY_MS * 1000);
+    }
+}
+
 bool cli_database_open(const struct settings *settings, struct cli_database *ret_database)
 {
-    *ret_database = (struct cli_database){0};
-    char *error = NULL;
-    int applied;
-    if (find_database(settings, ret_database)) {
-        ret_database->connection = db_connect(ret_database->url, &error);
-        if (ret_database->connection != NULL &&
-            db_migrate(ret_database->connection, &applied, &error))
-            return true;
-        fprintf(stderr, "rackrate: %s\n", error == NULL ? "the database can't be used" : error);
-    }
-    free(error);
-    cli_database_close(ret_database);
-    return false;
+    return open_database(settings, ret_database, false);
+}
+
+bool cli_database_open_to_stay(const struct settings *settings, struct cli_database *ret_database)
+{
+    return open_database(settings, ret_database, true);
 }
 
 void cli_database_close(struct cli_database *database)

@@ -1,5 +1,5 @@
-/* rackrate serve: database, catalogue, server; until SIGINT or SIGTERM, or until the private
- * database dies. */
+/* rackrate serve: database, catalogue, server; until SIGINT or SIGTERM. A private database that
+ * dies is started again; searches go on meanwhile. */
 #include "server/cli/cli.h"
 
 #include "server/api/app.h"
@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,22 +60,18 @@ static struct http_options options_of(const struct settings *settings)
     };
 }
 
-/* Waits for a signal to stop, or for the end of the private database. Gives the exit code. */
-static int wait_for_end(const sigset_t *signals, struct db_cluster *cluster)
+/* Waits for a signal to stop, looking after the private database. */
+static void wait_for_end(const sigset_t *signals, struct db_cluster *cluster)
 {
     for (;;) {
         struct timespec second = {.tv_sec = 1};
         int number = sigtimedwait(signals, NULL, &second);
         if (number == SIGINT || number == SIGTERM) {
             log_info("stopping", "signal=%s", number == SIGINT ? "INT" : "TERM");
-            return EXIT_DONE;
+            return;
         }
-        int status;
-        if (cluster != NULL && waitpid(db_cluster_pid(cluster), &status, WNOHANG) > 0) {
-            log_error("the private database ended; see postgresql.log in the state directory",
-                      NULL);
-            return EXIT_REFUSED;
-        }
+        if (cluster != NULL)
+            db_cluster_tend(cluster);
     }
 }
 
@@ -115,7 +110,8 @@ static int serve(const struct settings *settings, struct cli_database *database,
                      (int)(strrchr(settings->listen, ':') - settings->listen), settings->listen,
                      http_server_port(server), offer_count(app.node));
             notify_ready("READY=1");
-            code = wait_for_end(signals, database->cluster);
+            wait_for_end(signals, database->cluster);
+            code = EXIT_DONE;
             notify_ready("STOPPING=1");
             app.stopping = true;
             http_server_stop(server, (unsigned)settings->drain_timeout_ms);
@@ -141,7 +137,7 @@ int cli_serve(struct cli *cli)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     struct cli_database database;
-    if (!cli_database_open(cli->settings, &database))
+    if (!cli_database_open_to_stay(cli->settings, &database))
         return EXIT_REFUSED;
     int code = EXIT_REFUSED;
     if (cli_sample_apply(cli->settings, database.url))

@@ -249,13 +249,6 @@ enum dispatch_next dispatch_body(const struct http_hooks *hooks, struct request 
     return reply->status != 0 ? DISPATCH_REPLY : DISPATCH_EXECUTE;
 }
 
-void dispatch_execute(const struct http_hooks *hooks, struct request *request, struct reply *reply,
-                      struct worker *worker)
-{
-    (void)hooks;
-    request->route->execute(request, reply, worker);
-}
-
 static const char *cache_control(const struct request *request, const struct reply *reply)
 {
     if (reply->cache_control != NULL)
@@ -303,6 +296,29 @@ static bool compress_body(struct reply *reply)
     return true;
 }
 
+/* Puts the body into the encoding that the client takes: once, on the thread that made it. */
+static void encode(struct request *request, struct reply *reply)
+{
+    if (reply->encoded)
+        return;
+    reply->encoded = true;
+    if (reply->content_type == NULL)
+        reply->content_type = "application/json";
+    if (!accepts_gzip(request_header(request, "accept-encoding")) || !is_text(reply->content_type))
+        return;
+    bool has_body = reply->status != 204 && reply->status != 304;
+    reply->gzip = has_body ? compress_body(reply) : reply->status == 304;
+}
+
+void dispatch_execute(const struct http_hooks *hooks, struct request *request, struct reply *reply,
+                      struct worker *worker)
+{
+    (void)hooks;
+    request->route->execute(request, reply, worker);
+    if (reply->status != 0 && request->route->finish == NULL)
+        encode(request, reply);
+}
+
 void dispatch_finish(const struct http_hooks *hooks, struct request *request, struct reply *reply)
 {
     if (reply->status == 0)
@@ -310,17 +326,10 @@ void dispatch_finish(const struct http_hooks *hooks, struct request *request, st
                       "The request was not answered; it is logged.", NULL, 0);
     if (request->route != NULL && request->route->finish != NULL)
         request->route->finish(request, reply);
-    if (reply->content_type == NULL)
-        reply->content_type = "application/json";
+    encode(request, reply);
     bool has_body = reply->status != 204 && reply->status != 304;
-    bool gzip = false;
+    bool gzip = reply->gzip;
     bool readable = request->route != NULL && request->method == HTTP_GET;
-    if (accepts_gzip(request_header(request, "accept-encoding")) && is_text(reply->content_type)) {
-        if (has_body)
-            gzip = compress_body(reply);
-        else
-            gzip = reply->status == 304;
-    }
     if (gzip && has_body)
         reply_add_header(reply, "Content-Encoding", "gzip");
     if (has_body)

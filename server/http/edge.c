@@ -30,8 +30,11 @@
 
 #define CONNECTION_MEMORY_BYTES ((size_t)32768)
 #define BODY_FIRST_BYTES        ((size_t)8192)
-#define SLOWEST_BYTES_PER_SECOND                                                                   \
-    4096 /* a body or an answer slower than this over its whole length is cut */
+/* A body slower than this over its whole length is cut, and a reader of an answer. */
+#define SLOWEST_BYTES_PER_SECOND        4096
+#define SLOWEST_READER_BYTES_PER_SECOND 32768
+/* Answers up to this size are not counted: a page of search is smaller. */
+#define REPLY_SMALL_BYTES ((size_t)1 << 20)
 
 struct http_server {
     struct http_options options;
@@ -41,7 +44,8 @@ struct http_server {
     struct workers *workers;
     struct reaper *reaper;
     struct rate_limit *rate_limit;
-    struct budget budget;
+    struct budget budget;  /* of request bodies */
+    struct budget replies; /* of answers over REPLY_SMALL_BYTES that wait for their readers */
     _Atomic bool stopping;
     _Atomic int64_t active; /* requests between their head and their completion */
 };
@@ -67,6 +71,7 @@ struct exchange {
     bool counted;
     int64_t declared_length;
     size_t body_capacity; /* taken from the budget */
+    size_t reply_held;    /* bytes of a large answer, taken from the replies' budget */
     int64_t body_started_us;
 };
 
@@ -96,6 +101,7 @@ static void free_exchange(struct exchange *exchange)
         budget_give(&exchange->server->budget, exchange->body_capacity);
         metric_add(METRIC_BODY_BYTES, -(int64_t)exchange->body_capacity);
     }
+    budget_give(&exchange->server->replies, exchange->reply_held);
     if (exchange->counted)
         exchange->server->active--;
     free(exchange->request.body);
@@ -167,10 +173,31 @@ static struct MHD_Response *make_response(struct reply *reply, size_t *ret_lengt
     return response;
 }
 
+/* Readers that take nothing must not fill the memory: large answers share a budget, and who finds
+ * it empty is told to come again. */
+static void hold_reply(struct exchange *exchange)
+{
+    struct reply *reply = &exchange->reply;
+    size_t bytes = reply->fixed == NULL ? reply->body.length : 0;
+    if (bytes <= REPLY_SMALL_BYTES)
+        return;
+    if (budget_take(&exchange->server->replies, bytes)) {
+        exchange->reply_held = bytes;
+        return;
+    }
+    metric_add(METRIC_REPLIES_REFUSED, 1);
+    buf_free(&reply->body);
+    reply->encoded = reply->gzip = false;
+    reply->etag = NULL;
+    reply_unavailable(&exchange->request, reply,
+                      "Too many large answers are being sent; try again shortly.", 5);
+}
+
 static enum MHD_Result queue_reply(struct exchange *exchange)
 {
     struct http_server *server = exchange->server;
     struct reply *reply = &exchange->reply;
+    hold_reply(exchange);
     dispatch_finish(&server->hooks, &exchange->request, reply);
     if (reply->status == 204 || reply->status == 304)
         buf_clear(&reply->body);
@@ -189,7 +216,7 @@ static enum MHD_Result queue_reply(struct exchange *exchange)
     exchange->state = EXCHANGE_QUEUED;
     /* A reader may take its time, but not for ever. */
     watch(exchange, monotonic_now_us() + (int64_t)server->options.body_timeout_ms * 1000 +
-                        (int64_t)length * 1000000 / SLOWEST_BYTES_PER_SECOND);
+                        (int64_t)length * 1000000 / SLOWEST_READER_BYTES_PER_SECOND);
     return result;
 }
 
@@ -602,6 +629,7 @@ struct http_server *http_server_start(const struct http_options *options,
     server->options = *options;
     server->hooks = *hooks;
     server->budget.limit_bytes = options->body_budget_bytes;
+    server->replies.limit_bytes = options->body_budget_bytes;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned loops = options->loops != 0 ? options->loops : cores < 1 ? 1 : (unsigned)cores;
     assets_init();
@@ -661,9 +689,8 @@ void http_server_stop(struct http_server *server, unsigned grace_ms)
     while (server->active > 0 && monotonic_now_us() < until_us)
         usleep(5000);
     /* Whatever is still with a worker must come back before the library may stop: each job has
-     * deadlines of its own. */
-    workers_stop(server->workers);
-    server->workers = NULL;
+     * deadlines of its own. The loops still run: a body that is complete only now is told no. */
+    workers_drain(server->workers);
     usleep(20000); /* let the loops take the resumed connections up */
     free_server(server);
 }

@@ -83,7 +83,8 @@ struct reply {
     const char *cache_control; /* NULL: by the route's cache policy */
     struct reply_header headers[16];
     size_t header_count;
-    bool close; /* close the connection after it */
+    bool close;         /* close the connection after it */
+    bool encoded, gzip; /* the body is as it goes out; compressed */
     /* Static content instead of `body`: never freed, may have a gzip twin made once at start. */
     const unsigned char *fixed;
     size_t fixed_length;
@@ -173,7 +174,8 @@ struct http_options {
     unsigned loops;             /* event loops; 0: one per core */
     unsigned workers;           /* worker threads; 0: 4 */
     unsigned queue_limit;       /* waiting requests; beyond: 503 */
-    size_t body_budget_bytes;   /* all bodies in flight together; beyond: 503 with Retry-After */
+    size_t body_budget_bytes;   /* all request bodies in flight together, and again all answers over
+                                   1 MiB; beyond: 503 with Retry-After */
     unsigned connection_limit;  /* in all */
     unsigned header_timeout_ms; /* reaper: head complete in time */
     unsigned body_timeout_ms;   /* reaper: no progress in a body (and a floor on its rate) */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -202,14 +203,94 @@ Test(e2e_durability, kill_9_of_all_and_a_restart_keep_the_data)
     test_state_dir_remove(&server);
 }
 
-Test(e2e_durability, the_database_dies_and_the_server_says_so)
+static bool wait_for_write(const struct test_server *server, const char *key, int timeout_ms)
+{
+    static const char body[] =
+        "{\"offers\":[{\"external_id\":\"late\",\"gpu\":\"L4\",\"gpu_count\":1,"
+        "\"prices\":[{\"billing\":\"spot\",\"price_per_gpu_hour\":1}]}]}";
+    for (long long until = test_now_ms() + timeout_ms; test_now_ms() < until; usleep(50000)) {
+        struct test_answer answer =
+            test_request(server->port, "POST", "/v1/providers/acme/offers", key, body, 10000);
+        int status = answer.status;
+        test_answer_free(&answer);
+        if (status == 200)
+            return true;
+        cr_assert(status == 503, "a write meanwhile is 503, not %d", status);
+    }
+    return false;
+}
+
+Test(e2e_durability, a_private_database_that_dies_is_started_again)
 {
     struct test_server server = {0};
-    int status = 0;
+    char key[64];
     test_state_dir_make(&server);
-    cr_assert(test_server_start(&server));
-    kill(postmaster_of(&server), SIGKILL);
-    cr_assert(waitpid(server.pid, &status, 0) == server.pid);
-    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1, "it ends with 1");
+    cr_assert(test_server_start(&server) && test_server_provider(&server, "acme", key));
+    cr_assert(wait_for_write(&server, key, 5000));
+    for (int i = 0; i < 2; i++) {
+        pid_t dead = postmaster_of(&server);
+        kill(dead, SIGKILL);
+        struct test_answer answer =
+            test_request(server.port, "GET", "/v1/offers?provider=acme", NULL, NULL, 5000);
+        cr_expect(answer.status == 200 && test_json_number(answer.body, "total") == 1,
+                  "searches go on");
+        test_answer_free(&answer);
+        /* Wait until it is seen to be away, so that the write is of the new one. */
+        while (postmaster_of(&server) == dead)
+            usleep(20000);
+        cr_expect(wait_for_write(&server, key, 20000), "and writes come back by themselves");
+    }
+    cr_expect(test_server_stop(&server) == 0);
+    test_state_dir_remove(&server);
+}
+
+Test(e2e_durability, a_start_right_behind_a_kill_comes_up)
+{
+    struct test_server server = {0};
+    test_state_dir_make(&server);
+    for (int i = 0; i < 8; i++) {
+        cr_assert(test_server_start(&server), "start %d", i);
+        kill(server.pid, SIGKILL); /* the next start does not wait until it is gone */
+        pid_t killed = server.pid;
+        if (i == 7) {
+            cr_assert(test_server_start(&server));
+            cr_expect(test_server_stop(&server) == 0);
+        }
+        waitpid(killed, NULL, WNOHANG);
+    }
+    test_state_dir_remove(&server);
+}
+
+/* SIGTERM while bodies are a byte short; they are completed as the server stops. */
+Test(e2e_durability, bodies_completed_while_it_stops_are_answered_or_closed)
+{
+    enum { CLIENTS = 120 };
+    static const char *const env[] = {"RACKRATE_DRAIN_TIMEOUT_MS=300", NULL};
+    struct test_server server = {.extra_env = env};
+    char key[64], head[300];
+    int sockets[CLIENTS];
+    static const char body[] = "{\"offers\":[]}";
+    test_state_dir_make(&server);
+    cr_assert(test_server_start(&server) && test_server_provider(&server, "acme", key));
+    int length =
+        snprintf(head, sizeof(head),
+                 "POST /v1/providers/acme/offers HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
+                 "%s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n\r\n",
+                 key, sizeof(body) - 1);
+    for (int i = 0; i < CLIENTS; i++) {
+        sockets[i] = test_connect_port(server.port);
+        cr_assert(sockets[i] >= 0 && send(sockets[i], head, (size_t)length, 0) == length &&
+                  send(sockets[i], body, sizeof(body) - 2, 0) == (ssize_t)sizeof(body) - 2);
+    }
+    usleep(100000);
+    kill(server.pid, SIGTERM);
+    usleep(200000);
+    for (int i = 0; i < CLIENTS; i++) {
+        (void)send(sockets[i], body + sizeof(body) - 2, 1, MSG_NOSIGNAL);
+        usleep(1500);
+    }
+    cr_expect(test_server_stop(&server) == 0, "it ends by itself, not by a signal");
+    for (int i = 0; i < CLIENTS; i++)
+        close(sockets[i]);
     test_state_dir_remove(&server);
 }
