@@ -184,11 +184,12 @@ enum db_status db_alias_change(struct db_connection *connection, const struct op
                                struct alias_effect *ret_effect)
 {
     enum db_status status = DB_RETRY;
-    for (int i = 0; i < CHANGE_TRIES && status == DB_RETRY; i++) {
-        status = db_begin(connection);
+    bool own = true;
+    for (int i = 0; i < CHANGE_TRIES && status == DB_RETRY && own; i++) {
+        status = db_begin_own(connection, &own);
         if (status == DB_OK)
             status =
-                db_end_own(connection, true, change(connection, name, actor, arena, ret_effect));
+                db_end_own(connection, own, change(connection, name, actor, arena, ret_effect));
     }
     return status;
 }

@@ -38,6 +38,7 @@ struct alias_effect {
 
 /* Sets what a name means, or with slug NULL removes it, and resolves every offer it speaks of
  * again. The name must have a key and the slug be known (alias_key, alias_target_is_known).
+ * Joins the caller's transaction, if there is one.
  * DB_CONFLICT: no provider has that slug. DB_NONE: there is no such name to remove. Waits for
  * writers of all providers to end and holds new ones up until it is done; DB_RETRY where they take
  * too long. */

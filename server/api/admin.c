@@ -4,6 +4,7 @@
 
 #include "db/provider.h"
 #include "server/api/json_body.h"
+#include "server/api/once.h"
 #include "server/auth/key.h"
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"
@@ -75,23 +76,23 @@ static void read_provider(struct json_body *body, struct provider *provider)
     provider->freshness_hours = (int32_t)freshness;
 }
 
+/* What is stored now; the transaction goes on. */
 static void answer_provider(struct request *request, struct reply *reply,
                             struct db_connection *connection, struct provider *provider,
                             int status_code)
 {
-    struct app *app = request->app;
     enum db_status status = db_provider_find(connection, provider->slug, &request->arena, provider);
     if (status != DB_OK) {
         reply_database_failed(request, reply, status);
         return;
     }
-    publish_provider(app->node, connection, provider, &request->arena);
     write_admin_provider(&reply->body, provider);
     reply->status = status_code;
 }
 
 void admin_providers_add(struct request *request, struct reply *reply, struct worker *worker)
 {
+    struct app *app = request->app;
     struct json_body body;
     struct provider provider = {
         .kind = PROVIDER_GPU_CLOUD,
@@ -119,6 +120,9 @@ void admin_providers_add(struct request *request, struct reply *reply, struct wo
     json_body_free(&body);
     if (connection == NULL)
         return;
+    struct once once;
+    if (!once_begin(&once, request, reply, connection))
+        return;
     enum db_status status = db_provider_add(connection, &provider, request_actor(request));
     if (status == DB_CONFLICT)
         reply_problem(request, reply, 409, "exists", "A provider with this slug exists.", NULL, 0);
@@ -126,34 +130,39 @@ void admin_providers_add(struct request *request, struct reply *reply, struct wo
         reply_database_failed(request, reply, status);
     else
         answer_provider(request, reply, connection, &provider, 201);
+    if (once_end(&once, request, reply, NULL))
+        publish_provider(app->node, connection, &provider, &request->arena);
 }
 
 void admin_provider_patch(struct request *request, struct reply *reply, struct worker *worker)
 {
+    struct app *app = request->app;
     struct json_body body;
     struct provider provider;
+    struct once once;
     if (!json_body_parse(&body, request, reply))
         return;
     struct db_connection *connection = worker_database(request, reply, worker);
-    enum db_status status = DB_OK;
-    if (connection != NULL)
-        status = db_provider_find(connection, request->captures[0], &request->arena, &provider);
-    bool valid = false;
-    if (connection != NULL && status == DB_OK) {
+    if (connection == NULL || !once_begin(&once, request, reply, connection)) {
+        json_body_free(&body);
+        return;
+    }
+    enum db_status status =
+        db_provider_find(connection, request->captures[0], &request->arena, &provider);
+    if (status == DB_OK) {
         read_provider(&body, &provider);
-        valid = json_body_finish(&body);
+        if (json_body_finish(&body))
+            status = db_provider_update(connection, &provider, request_actor(request));
     }
     json_body_free(&body);
-    if (connection == NULL || (status == DB_OK && !valid))
-        return;
-    if (status == DB_OK)
-        status = db_provider_update(connection, &provider, request_actor(request));
     if (status == DB_NONE)
         reply_not_found(request, reply, "No provider has this slug.");
     else if (status != DB_OK)
         reply_database_failed(request, reply, status);
-    else
+    else if (reply->status == 0)
         answer_provider(request, reply, connection, &provider, 200);
+    if (once_end(&once, request, reply, NULL))
+        publish_provider(app->node, connection, &provider, &request->arena);
 }
 
 static void write_key(struct buf *out, const struct api_key *key)
@@ -191,6 +200,17 @@ void admin_keys_list(struct request *request, struct reply *reply, struct worker
     whole_list_end(reply, count);
 }
 
+/* A key as it is made. It is shown once: what is kept for a repeated request has no text. */
+static void write_new_key(struct buf *out, const struct api_key *key, const char *text_or_null)
+{
+    buf_add_char(out, '{');
+    buf_add_json_member_int(out, "id", key->id);
+    buf_add_json_member_string(out, "provider", key->provider_slug);
+    buf_add_json_member_bool(out, "admin", key->admin);
+    buf_add_json_member_string(out, "key", text_or_null);
+    buf_add_char(out, '}');
+}
+
 void admin_keys_add(struct request *request, struct reply *reply, struct worker *worker)
 {
     struct json_body body;
@@ -208,25 +228,27 @@ void admin_keys_add(struct request *request, struct reply *reply, struct worker 
     json_body_free(&body);
     if (connection == NULL)
         return;
+    struct once once;
+    if (!once_begin(&once, request, reply, connection))
+        return;
     char text[KEY_TEXT_LENGTH + 1];
     key_generate(text);
     key_hash(text, key.hash);
     memcpy(key.prefix, text, KEY_PREFIX_LENGTH);
+    struct buf kept = {0};
     enum db_status status = db_key_add(connection, &key, request_actor(request));
     if (status == DB_NONE) {
         reply_not_found(request, reply, "No provider has this slug.");
     } else if (status != DB_OK) {
         reply_database_failed(request, reply, status);
     } else {
-        buf_add_char(&reply->body, '{');
-        buf_add_json_member_int(&reply->body, "id", key.id);
-        buf_add_json_member_string(&reply->body, "provider", key.provider_slug);
-        buf_add_json_member_bool(&reply->body, "admin", key.admin);
-        buf_add_json_member_string(&reply->body, "key", text);
-        buf_add_char(&reply->body, '}');
+        write_new_key(&reply->body, &key, text);
+        write_new_key(&kept, &key, NULL);
         reply->status = 201;
     }
     crypt_wipe(text, sizeof(text));
+    (void)once_end(&once, request, reply, kept.data);
+    buf_free(&kept);
 }
 
 void admin_key_revoke(struct request *request, struct reply *reply, struct worker *worker)
@@ -234,12 +256,16 @@ void admin_key_revoke(struct request *request, struct reply *reply, struct worke
     struct app *app = request->app;
     const char *text = request->captures[0];
     int64_t id;
-    if (decimal_parse(text, strlen(text), 0, false, &id) != DECIMAL_OK || id < 1) {
+    if (strspn(text, "0123456789") != strlen(text) ||
+        decimal_parse(text, strlen(text), 0, false, &id) != DECIMAL_OK || id < 1) {
         reply_not_found(request, reply, "No key has this id.");
         return;
     }
     struct db_connection *connection = worker_database(request, reply, worker);
     if (connection == NULL)
+        return;
+    struct once once;
+    if (!once_begin(&once, request, reply, connection))
         return;
     enum db_status status = db_key_revoke(connection, id, request_actor(request));
     if (status == DB_NONE) {
@@ -247,12 +273,13 @@ void admin_key_revoke(struct request *request, struct reply *reply, struct worke
     } else if (status != DB_OK) {
         reply_database_failed(request, reply, status);
     } else {
-        /* This node refuses it from now on; the others within a second. */
-        node_reload_keys(app->node, connection);
         buf_add_char(&reply->body, '{');
         buf_add_json_member_int(&reply->body, "id", id);
         buf_add_json_member_bool(&reply->body, "revoked", true);
         buf_add_char(&reply->body, '}');
         reply->status = 200;
     }
+    /* This node refuses it from now on; the others within a second. */
+    if (once_end(&once, request, reply, NULL))
+        node_reload_keys(app->node, connection);
 }

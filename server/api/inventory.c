@@ -4,6 +4,7 @@
 #include "server/api/resources.h"
 
 #include "db/provider.h"
+#include "server/api/once.h"
 #include "server/api/upload_answer.h"
 #include "server/base/crypto.h"
 #include "server/base/metrics.h"
@@ -110,34 +111,6 @@ static bool read_encoding(struct request *request, struct reply *reply,
     return true;
 }
 
-/* Idempotency-Key, bare or as a quoted string. */
-static bool read_idempotency_key(struct request *request, struct reply *reply, const char **ret_key)
-{
-    const char *text = request_header(request, "idempotency-key");
-    *ret_key = NULL;
-    if (text == NULL)
-        return true;
-    size_t length = strlen(text);
-    if (length >= 2 && text[0] == '"' && text[length - 1] == '"') {
-        text++;
-        length -= 2;
-    }
-    bool good = length > 0 && length <= IDEMPOTENCY_KEY_MAX;
-    for (size_t i = 0; i < length && good; i++)
-        good = text[i] > 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\';
-    if (!good) {
-        const struct problem_item item = {
-            .parameter = "Idempotency-Key",
-            .code = "malformed",
-            .message = "Idempotency-Key must be 1 to 255 visible ASCII characters.",
-        };
-        reply_problem(request, reply, 400, "bad-header", item.message, &item, 1);
-        return false;
-    }
-    *ret_key = arena_strndup(&request->arena, text, length);
-    return true;
-}
-
 static void prepare_upload(struct request *request, struct reply *reply, enum change_mode mode)
 {
     static const char *const allowed[] = {"dry_run", "on_error", "confirm_removals", "format",
@@ -150,7 +123,7 @@ static void prepare_upload(struct request *request, struct reply *reply, enum ch
         !parameter_flag(request, reply, "confirm_removals", &options->confirm_removals) ||
         !read_format(request, reply, &options->format) ||
         !read_encoding(request, reply, &options->encoding) ||
-        !read_idempotency_key(request, reply, &options->idempotency_key))
+        !idempotency_key_read(request, reply, &options->idempotency_key))
         return;
     const char *on_error = request_parameter(request, "on_error");
     options->skip_bad_rows = on_error != NULL && strcmp(on_error, "skip") == 0;
@@ -167,31 +140,6 @@ void inventory_put_prepare(struct request *request, struct reply *reply)
 void offers_post_prepare(struct request *request, struct reply *reply)
 {
     prepare_upload(request, reply, CHANGE_UPSERT);
-}
-
-/* Whose Idempotency-Keys these are, and what the request is: method, target and decoded body. */
-static struct idempotency *make_idempotency(struct request *request, const char *key,
-                                            const char *body, size_t length)
-{
-    if (key == NULL)
-        return NULL;
-    struct idempotency *idempotency = arena_calloc(&request->arena, 1, sizeof(*idempotency));
-    idempotency->scope = request_actor(request);
-    idempotency->key = key;
-    struct crypt_hasher hasher;
-    crypt_hasher_init(&hasher, sizeof(idempotency->fingerprint));
-    uint32_t method = request->method;
-    crypt_hasher_add(&hasher, &method, sizeof(method));
-    crypt_hasher_add(&hasher, request->path, strlen(request->path) + 1);
-    for (size_t i = 0; i < request->parameter_count; i++) {
-        crypt_hasher_add(&hasher, request->parameters[i].name,
-                         strlen(request->parameters[i].name) + 1);
-        crypt_hasher_add(&hasher, request->parameters[i].value,
-                         strlen(request->parameters[i].value) + 1);
-    }
-    crypt_hasher_add(&hasher, body, length);
-    crypt_hasher_finish(&hasher, idempotency->fingerprint);
-    return idempotency;
 }
 
 static void refuse_body(struct request *request, struct reply *reply, enum decode_status status,
@@ -228,15 +176,10 @@ void reply_write_outcome(struct request *request, struct reply *reply, enum writ
         reply_add_header(reply, "Idempotency-Replayed", "true");
         break;
     case WRITE_KEY_REUSED:
-        reply_problem(request, reply, 422, "idempotency-key-reused",
-                      "This Idempotency-Key was used for another request; take a new key.", NULL,
-                      0);
+        reply_key_reused(request, reply);
         break;
     case WRITE_KEY_BUSY:
-        reply_problem(request, reply, 409, "idempotency-key-busy",
-                      "The first request with this Idempotency-Key still runs; try again shortly.",
-                      NULL, 0);
-        reply_add_header(reply, "Retry-After", "1");
+        reply_key_busy(request, reply);
         break;
     case WRITE_NO_PROVIDER:
         reply_not_found(request, reply, "No provider has this slug.");
@@ -378,7 +321,7 @@ static void apply_upload(struct request *request, struct reply *reply, struct wo
                 .errors = &upload.errors,
                 .warnings = &upload.warnings,
             },
-        .idempotency = make_idempotency(request, options->idempotency_key, body, length),
+        .idempotency = idempotency_make(request, options->idempotency_key, body, length),
         .render = render_upload_answer,
         .render_closure = &closure,
     };
@@ -435,7 +378,7 @@ static void prepare_one(struct request *request, struct reply *reply, enum chang
     request->state = options;
     if (!request_check_parameters(request, reply, allowed) ||
         !parameter_flag(request, reply, "dry_run", &options->dry_run) ||
-        !read_idempotency_key(request, reply, &options->idempotency_key))
+        !idempotency_key_read(request, reply, &options->idempotency_key))
         return;
     const char *type = request_header(request, "content-type");
     if (mode == CHANGE_UPSERT && type != NULL && !is_media_type(type, "application/json") &&
@@ -477,7 +420,7 @@ void offer_write_execute(struct request *request, struct reply *reply, struct wo
                 .confirmed_at_us = TIMESTAMP_UNKNOWN,
             },
         .idempotency =
-            make_idempotency(request, options->idempotency_key, body, request->body_length),
+            idempotency_make(request, options->idempotency_key, body, request->body_length),
         .render = render_upload_answer,
         .render_closure = &closure,
     };

@@ -5,6 +5,7 @@
 #include "db/alias.h"
 #include "db/provider.h"
 #include "server/api/json_body.h"
+#include "server/api/once.h"
 #include "server/sync/write.h"
 
 #include <string.h>
@@ -106,30 +107,31 @@ static void apply(struct request *request, struct reply *reply, struct worker *w
     struct db_connection *connection = worker_database(request, reply, worker);
     if (connection == NULL)
         return;
+    struct once once;
+    if (!once_begin(&once, request, reply, connection))
+        return;
     enum db_status status =
         db_alias_change(connection, name, request_actor(request), &request->arena, &effect);
     if (status == DB_NONE) {
         reply_not_found(request, reply, "No operator gave this name.");
-        return;
-    }
-    if (status == DB_CONFLICT) {
+    } else if (status == DB_CONFLICT) {
         reply_not_found(request, reply, "No provider has this slug.");
-        return;
-    }
-    if (status != DB_OK) {
+    } else if (status != DB_OK) {
         reply_database_failed(request, reply, status);
-        return;
+    } else {
+        buf_add_char(&reply->body, '{');
+        write_name(&reply->body, name);
+        buf_add_json_member_int(&reply->body, "offers", (int64_t)effect.offers);
+        buf_add_json_member_int(&reply->body, "providers", (int64_t)effect.provider_count);
+        buf_add_char(&reply->body, '}');
+        reply->status = 200;
     }
+    if (!once_end(&once, request, reply, NULL))
+        return;
     /* Where this fails, the next poll does it. */
     (void)node_reload_names(app->node, connection, false);
     for (size_t i = 0; i < effect.provider_count; i++)
         publish_provider(app->node, connection, &effect.providers[i], &request->arena);
-    buf_add_char(&reply->body, '{');
-    write_name(&reply->body, name);
-    buf_add_json_member_int(&reply->body, "offers", (int64_t)effect.offers);
-    buf_add_json_member_int(&reply->body, "providers", (int64_t)effect.provider_count);
-    buf_add_char(&reply->body, '}');
-    reply->status = 200;
 }
 
 /* Refuses a slug that means nothing here, with the nearest one that does. */

@@ -4,16 +4,17 @@
 
 #include "db/provider.h"
 #include "server/api/json_body.h"
+#include "server/api/once.h"
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
 #include "server/sync/write.h"
 
 #include <string.h>
 
-static void write_provider(struct buf *out, struct snapshot *snapshot, size_t index, int64_t now_us)
+/* `summary` is of its offers. */
+static void write_facts(struct buf *out, const struct provider *provider,
+                        const struct offer_summary *summary)
 {
-    const struct provider *provider = snapshot_provider(snapshot, index);
-    struct offer_summary summary = snapshot_provider_summary(snapshot, index, now_us);
     char updated[TIMESTAMP_TEXT_SIZE];
     if (provider->updated_at_us != TIMESTAMP_UNKNOWN)
         timestamp_print(provider->updated_at_us, updated);
@@ -34,11 +35,17 @@ static void write_provider(struct buf *out, struct snapshot *snapshot, size_t in
     buf_add_char(out, '}');
     buf_add_json_member_string(out, "trust_score", NULL);
     buf_add_json_member_bool(out, "suspended", provider->suspended);
-    write_summary(out, &summary, false);
+    write_summary(out, summary, false);
     buf_add_json_member_string(out, "updated_at",
                                provider->updated_at_us == TIMESTAMP_UNKNOWN ? NULL : updated);
     buf_add_json_member_int(out, "version", provider->version);
     buf_add_char(out, '}');
+}
+
+static void write_provider(struct buf *out, struct snapshot *snapshot, size_t index, int64_t now_us)
+{
+    struct offer_summary summary = snapshot_provider_summary(snapshot, index, now_us);
+    write_facts(out, snapshot_provider(snapshot, index), &summary);
 }
 
 void providers_list(struct request *request, struct reply *reply)
@@ -172,42 +179,49 @@ static bool read_profile(struct json_body *body, struct provider *provider)
     return json_body_finish(body);
 }
 
+/* The provider as it is stored now, with what its offers come to. */
+static void answer_stored(struct request *request, struct reply *reply,
+                          const struct provider *provider)
+{
+    struct app *app = request->app;
+    struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
+    size_t index = find_provider(request, reply, snapshot);
+    if (index < snapshot_provider_count(snapshot)) {
+        struct offer_summary summary =
+            snapshot_provider_summary(snapshot, index, request->received_at_us);
+        write_facts(&reply->body, provider, &summary);
+        reply->status = 200;
+    }
+    snapshot_release(snapshot);
+}
+
 void profile_put_execute(struct request *request, struct reply *reply, struct worker *worker)
 {
     struct app *app = request->app;
     struct json_body body;
     struct provider provider;
+    struct once once;
     if (!json_body_parse(&body, request, reply))
         return;
     struct db_connection *connection = worker_database(request, reply, worker);
-    enum db_status status = DB_UNAVAILABLE;
-    if (connection != NULL)
-        status = db_provider_find(connection, request->captures[0], &request->arena, &provider);
-    if (connection == NULL) {
+    if (connection == NULL || !once_begin(&once, request, reply, connection)) {
         json_body_free(&body);
         return;
     }
-    if (status == DB_NONE) {
-        reply_not_found(request, reply, "No provider has this slug.");
-    } else if (status != DB_OK) {
-        reply_database_failed(request, reply, status);
-    } else if (read_profile(&body, &provider)) {
-        const char *actor = request_actor(request);
-        status = db_provider_update(connection, &provider, actor);
+    enum db_status status =
+        db_provider_find(connection, request->captures[0], &request->arena, &provider);
+    if (status == DB_OK && read_profile(&body, &provider)) {
+        status = db_provider_update(connection, &provider, request_actor(request));
         if (status == DB_OK)
             status = db_provider_find(connection, provider.slug, &request->arena, &provider);
-        if (status == DB_OK) {
-            publish_provider(app->node, connection, &provider, &request->arena);
-            struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
-            size_t index = find_provider(request, reply, snapshot);
-            if (index < snapshot_provider_count(snapshot)) {
-                write_provider(&reply->body, snapshot, index, request->received_at_us);
-                reply->status = 200;
-            }
-            snapshot_release(snapshot);
-        } else {
-            reply_database_failed(request, reply, status);
-        }
+        if (status == DB_OK)
+            answer_stored(request, reply, &provider);
     }
     json_body_free(&body);
+    if (status == DB_NONE)
+        reply_not_found(request, reply, "No provider has this slug.");
+    else if (status != DB_OK)
+        reply_database_failed(request, reply, status);
+    if (once_end(&once, request, reply, NULL))
+        publish_provider(app->node, connection, &provider, &request->arena);
 }

@@ -284,6 +284,9 @@ async function administration() {
   await send(422, "POST", "/v1/admin/keys", by(admin, json({})));
   await send(200, "DELETE", `/v1/admin/keys/${made.data.id}`, by(admin));
   await send(404, "DELETE", "/v1/admin/keys/999999", by(admin));
+  const once = json({ provider: fresh }, { "Idempotency-Key": `once-${tag}` });
+  for (const status of [201, 201]) await send(status, "POST", "/v1/admin/keys", by(admin, once));
+  await send(422, "POST", "/v1/admin/keys", by(admin, { ...once, body: JSON.stringify({ admin: true }) }));
   for (const [method, path, options] of [["GET", "/v1/admin/providers"], ["POST", "/v1/admin/providers", added], ["PATCH", `/v1/admin/providers/${fresh}`, json({ name: "x" })],
     ["GET", "/v1/admin/keys"], ["POST", "/v1/admin/keys", json({ admin: true })], ["DELETE", `/v1/admin/keys/${made.data.id}`]]) await denied(method, path, options);
 }
