@@ -5,6 +5,7 @@ import { Chips, Filters } from "./filters.js";
 import { useAll, useJson } from "./hooks.js";
 import { Offers } from "./offers.js";
 import { apiPath, get, readQuery, toSearch, withParameter } from "./query.js";
+import { Tools } from "./tools.js";
 import { Gpus, Providers } from "./views.js";
 
 function useAddress() {
@@ -21,7 +22,7 @@ function useAddress() {
   return [query, go];
 }
 
-const VIEWS = [["", "Offers"], ["providers", "Providers"], ["gpus", "GPUs"]];
+const VIEWS = [["", "Offers"], ["providers", "Providers"], ["gpus", "GPUs"], ["tools", "Tools"]];
 
 function App() {
   const [query, go] = useAddress();
@@ -42,6 +43,7 @@ function App() {
     <main>
       ${view === "providers" ? html`<h1>Providers</h1><${Providers} result=${providers} go=${go} />`
         : view === "gpus" ? html`<h1>GPUs</h1><${Gpus} result=${gpus} go=${go} />`
+        : view === "tools" ? html`<h1>Tools</h1><${Tools} query=${query} go=${go} set=${set} gpus=${gpus.data ?? []} regions=${regions.data ?? []} />`
         : html`<h1 class="hidden">Offers</h1>
           <${Filters} query=${query} set=${set} gpus=${gpus.data ?? []} regions=${regions.data ?? []} providers=${providers.data ?? []} />
           <${Chips} inForce=${result.data?.query} query=${query} set=${set} clear=${() => go([])} />

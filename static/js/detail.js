@@ -1,5 +1,6 @@
 // One offer with all its prices, in a dialog that the address can open.
 import { html, useEffect, useRef } from "../vendor/htm-preact-3.1.1/standalone.module.js";
+import { Costs } from "./costs.js";
 import { useJson } from "./hooks.js";
 import { commitment, DASH, day, gpuRange, money, safeUrl, shown, upfrontPerGpu, withUnit, word } from "./format.js";
 import { Problem } from "./offers.js";
@@ -55,6 +56,7 @@ function Body({ offer }) {
       <${Fact} name="Source">${word(offer.source.kind)}, seen ${day(offer.source.observed_at)}${source ? html`, <a href=${source} rel="noopener noreferrer nofollow">${new URL(source).host}</a>` : null}
         ${offer.source.attribution ? html`<small>${offer.source.attribution}</small>` : null}<//>
     </dl>
+    <${Costs} id=${offer.id} prices=${offer.prices} />
     <${History} id=${offer.id} />
     ${order ? html`<p><a class="button" href=${order} rel="noopener noreferrer nofollow">Order at ${offer.provider.name}</a></p>` : null}`;
 }

@@ -14,9 +14,22 @@ export const word = (value) => (value === null || value === undefined ? DASH : W
 
 // An amount in USD: every digit the server sent, and at least cents.
 export function money(text) {
-  const [whole, fraction = ""] = String(text).split(".");
-  return `$${whole}.${fraction.padEnd(2, "0")}`;
+  const [whole, fraction = ""] = String(text).replace("-", "").split(".");
+  return `${String(text).startsWith("-") ? "-" : ""}$${whole}.${fraction.padEnd(2, "0")}`;
 }
+
+// A sum in USD and cents, half to even, thousands apart.
+export function dollars(text) {
+  const scaled = millionths(text), size = scaled < 0n ? -scaled : scaled;
+  let cents = size / 10_000n;
+  const rest = size % 10_000n;
+  if (rest > 5_000n || (rest === 5_000n && cents % 2n === 1n)) cents += 1n;
+  const digits = cents.toString().padStart(3, "0");
+  return `${scaled < 0n && cents > 0n ? "-" : ""}$${digits.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",")}.${digits.slice(-2)}`;
+}
+
+// A share of one as a percentage.
+export const percent = (share) => (share === null || share === undefined ? DASH : `${(Number(share) * 100).toFixed(1)} %`);
 
 export const day = (time) => (time ? time.slice(0, 10) : DASH);
 

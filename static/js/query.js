@@ -1,6 +1,6 @@
-// The state of the page is its address: the API's own parameter names, plus `view`, `offer` and `page` of the page itself.
+// The state of the page is its address: the API's own parameter names, plus `view`, `tool` and `offer` of the page itself.
 
-const OWN = ["view", "offer"];
+const OWN = ["view", "offer", "tool"];
 const ORDER = ["gpu", "gpu_count", "form_factor", "min_vram_gb", "billing", "term_months", "region", "country", "provider", "min_price",
   "max_price", "availability", "include_stale", "sort", "limit", "cursor"];
 
@@ -35,6 +35,12 @@ export const toSearch = (query) => {
 export function apiPath(query) {
   const text = encode(query.filter(([name]) => !OWN.includes(name)));
   return text ? `/v1/offers?${text}` : "/v1/offers";
+}
+
+// What a calculator is asked.
+export function toolPath(tool, query) {
+  const text = encode(query.filter(([name]) => !OWN.includes(name)));
+  return `/v1/tools/${tool}${text ? `?${text}` : ""}`;
 }
 
 export const hasFilters = (query) => query.some(([name]) => ![...OWN, "sort", "limit", "cursor"].includes(name));

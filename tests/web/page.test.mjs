@@ -160,7 +160,80 @@ test("providers and GPUs have their views", async () => {
   await close(page);
 });
 
-for (const path of ["/?provider=web&gpu=h200-sxm", "/?view=providers", "/?view=gpus", "/?gpuu=1", "/docs"]) {
+test("the reservation calculator: two prices, a fall, bad input beside its field, a GPU instead", async () => {
+  const page = await open("/?view=tools");
+  await page.getByRole("status").getByText("$9,198.00").waitFor();
+  assert.ok((await page.locator("main").innerText()).includes("67.7 %"));
+  const fill = async (name, value) => {
+    await page.locator(`form.tool [name=${name}]`).fill(value);
+    await page.locator(`form.tool [name=${name}]`).press("Enter");
+    await page.waitForURL((url) => new URL(url).searchParams.get(name) === value);
+  };
+  await fill("hours_per_month", "365");
+  await page.getByRole("status").getByText("On demand").waitFor();
+  await fill("hours_per_month", "745");
+  await page.locator("#fault-hours_per_month").getByText("hours_per_month is 0 to 744.").waitFor();
+  assert.equal(await page.locator("form.tool [name=hours_per_month]").getAttribute("aria-invalid"), "true");
+  await page.goBack();
+  await page.getByRole("status").getByText("On demand").waitFor();
+  await page.locator("form.tool [name=gpu]").selectOption("h200-sxm");
+  await page.getByRole("rowheader", { name: /reserved 12 months/ }).waitFor();
+  assert.equal(await page.locator("form.tool [name=reserved_price]").count(), 0, "a GPU takes the place of two prices");
+  assert.ok((await page.locator("main").innerText()).includes("62.9 %"), "2.2 / 3.5");
+  await page.locator("form.tool [name=region]").selectOption("eu-north");
+  await page.waitForURL(/region=eu-north/);
+  await page.getByText("h200-sxm in eu-north").waitFor();
+  await close(page);
+});
+
+test("rent or buy: published figures beside exact ones, and a shared address", async () => {
+  const page = await open("/?view=tools&tool=rent-vs-buy&rent_price_per_gpu_hour=2.5");
+  await page.getByText("Buying overtakes renting in month 30").waitFor();
+  const text = await page.locator("main").innerText();
+  for (const wanted of ["$1.627307", "$0.998858", "$1.70", "$374,080.00", "own site", "$244,633.33"]) assert.ok(text.includes(wanted), wanted);
+  await page.locator("form.tool [name=machine]").selectOption("dgx-h100");
+  await page.getByText("$2.396071").first().waitFor();
+  assert.equal(await page.locator("form.tool [name=machine_price_usd]").getAttribute("placeholder"), "360000");
+  await page.locator("form.tool summary").click();
+  await page.locator("form.tool [name=downtime_percent]").fill("0");
+  await page.locator("form.tool [name=downtime_percent]").press("Enter");
+  await page.waitForURL(/downtime_percent=0/);
+  await page.getByRole("rowheader", { name: "support" }).waitFor();
+  await close(page);
+});
+
+test("interruptions", async () => {
+  const page = await open("/?view=tools&tool=interruptions&gpus=16384&days=54&rate=llama3_unexpected");
+  await page.getByRole("status").getByText("419.0").waitFor();
+  const text = await page.locator("main").innerText();
+  for (const wanted of ["466.0", "3.1", "Spare nodes", "arXiv:2407.21783"]) assert.ok(text.includes(wanted), wanted);
+  await page.getByText("Formulas").click();
+  assert.ok((await page.locator(".formulas").innerText()).includes("Daly"));
+  await close(page);
+});
+
+test("an offer's page compares its terms and tells the whole cost", async () => {
+  const page = await open("/?provider=web&gpu=h200-sxm");
+  await settled(page);
+  await rows(page).first().getByRole("button").click();
+  const costs = page.getByRole("dialog").getByRole("region", { name: "Costs", exact: true });
+  await costs.getByText("Terms compared").waitFor();
+  await costs.getByText("What an order costs in all").waitFor();
+  let text = await costs.innerText();
+  for (const wanted of ["37.1 %", "62.9 %", "$308,352.00", "$61,670.40", "unknown", "Not known of this offer: egress per gb"]) assert.ok(text.includes(wanted), `${wanted} in ${text}`);
+  await costs.locator("[name=gpus]").fill("16");
+  await costs.locator("[name=gpus]").press("Enter");
+  await costs.locator("[name=months]").fill("24");
+  await costs.locator("[name=months]").press("Enter");
+  await costs.getByText("$616,704.00").first().waitFor();
+  text = await costs.innerText();
+  assert.ok(text.includes("2 terms") && text.includes("$981,120.00"), text);
+  const { violations } = await new AxeBuilder({ page }).include("dialog").analyze();
+  assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes[0].html}`), []);
+  await close(page);
+});
+
+for (const path of ["/?provider=web&gpu=h200-sxm", "/?view=providers", "/?view=gpus", "/?view=tools", "/?view=tools&tool=rent-vs-buy&rent_price_per_gpu_hour=2.5&years=99", "/?view=tools&tool=interruptions", "/?gpuu=1", "/docs"]) {
   test(`nothing bars people at ${path}`, async () => {
     const page = await open(path);
     await page.waitForLoadState("networkidle");

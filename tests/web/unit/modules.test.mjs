@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "../modules.mjs";
 
-const { commitment, DASH, gpuRange, money, safeUrl, shown, upfrontPerGpu, withUnit } = await load("format.js");
+const { commitment, DASH, dollars, gpuRange, money, percent, safeUrl, shown, upfrontPerGpu, withUnit } = await load("format.js");
 const { parseJson } = await load("json.js");
-const { apiPath, get, hasFilters, readQuery, toSearch, withParameter } = await load("query.js");
+const { apiPath, get, hasFilters, readQuery, toolPath, toSearch, withParameter } = await load("query.js");
 
 test("numbers come out as they were written", () => {
   const answer = parseJson('{"a":0.043058,"b":[2.20, -1, 1e-7, 123456789012345678901],"c":null,"d":"x\\u00e9\\n","e":true,"f":{}}');
@@ -90,4 +90,17 @@ test("only web addresses become links", () => {
   assert.equal(safeUrl("javascript:alert(1)"), null);
   assert.equal(safeUrl("https://a.example/x"), "https://a.example/x");
   assert.equal(safeUrl(null), null);
+});
+
+test("sums are cents, half to even, thousands apart; prices keep their digits", () => {
+  for (const [text, wanted] of [["0", "$0.00"], ["1", "$1.00"], ["0.005", "$0.00"], ["0.015", "$0.02"], ["0.025", "$0.02"], ["0.025001", "$0.03"], ["1234567.894999", "$1,234,567.89"],
+    ["-0.004", "$0.00"], ["-1234.5", "-$1,234.50"], ["9223372036854.775807", "$9,223,372,036,854.78"], ["999.995", "$1,000.00"]]) assert.equal(dollars(text), wanted, text);
+  assert.equal(money("-0.249715"), "-$0.249715");
+  assert.equal(percent("0.676923"), "67.7 %");
+  assert.equal(percent(null), DASH);
+});
+
+test("a calculator is asked with the API's own names", () => {
+  assert.equal(toolPath("rent-vs-buy", readQuery("?view=tools&tool=rent-vs-buy&gpus=8&offer=of_1")), "/v1/tools/rent-vs-buy?gpus=8");
+  assert.equal(toolPath("interruptions", []), "/v1/tools/interruptions");
 });
