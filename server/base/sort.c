@@ -2,6 +2,7 @@
  * values share are skipped. */
 #include "server/base/sort.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define INSERTION_MAX 48
@@ -17,8 +18,18 @@ static void insert_all(uint64_t *values, size_t count)
     }
 }
 
+static bool is_sorted(const uint64_t *values, size_t count)
+{
+    size_t at = 1;
+    while (at < count && values[at - 1] <= values[at])
+        at++;
+    return at >= count;
+}
+
 void sort_u64(uint64_t *values, uint64_t *scratch, size_t count)
 {
+    if (is_sorted(values, count))
+        return;
     if (count <= INSERTION_MAX) {
         insert_all(values, count);
         return;

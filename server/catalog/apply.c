@@ -253,6 +253,7 @@ static bool build(struct catalog *catalog, const struct catalog_update *updates,
     struct draft draft = draft_begin(catalog);
     struct pending pending = {0};
     bool good = true;
+    int64_t start_us = monotonic_now_us();
     for (size_t i = 0; i < count && good; i++) {
         if (verdicts[i] != TAKE)
             continue;
@@ -268,6 +269,7 @@ static bool build(struct catalog *catalog, const struct catalog_update *updates,
     } else {
         draft_abandon(&draft);
     }
+    catalog->stats.build_us += monotonic_now_us() - start_us;
     free(pending.items);
     free(pending.slots);
     return good;

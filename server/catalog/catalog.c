@@ -105,7 +105,9 @@ bool draft_publish(struct draft *draft)
     struct catalog *catalog = draft->catalog;
     free(draft->owns_alive);
     draft->owns_alive = NULL;
+    int64_t start_us = monotonic_now_us();
     snapshot_prepare(draft->snapshot, catalog->newest, &draft->changes, timestamp_now_us());
+    catalog->stats.market_us += monotonic_now_us() - start_us;
     market_changes_free(&draft->changes);
     if (publish(catalog, draft->snapshot))
         return true;

@@ -129,6 +129,8 @@ struct catalog_stats {
     uint64_t offers;
     uint64_t bytes;
     int64_t published_at_us;
+    int64_t build_us;  /* spent on making snapshots in all, by writers */
+    int64_t market_us; /* of which on figures and verdicts */
 };
 void catalog_get_stats(struct catalog *catalog, struct catalog_stats *ret_stats);
 

@@ -14,21 +14,27 @@ struct settled {
     size_t count;
 };
 
+static int compare_providers(const void *a, const void *b)
+{
+    uint32_t x = ((const struct index_vote *)a)->provider,
+             y = ((const struct index_vote *)b)->provider;
+    return (x > y) - (x < y);
+}
+
 static void settle(const struct gpu_market *market, const struct snapshot *snapshot,
                    struct arena *arena, struct settled settled[static COMMITMENT_COUNT])
 {
     struct market_slots slots = market_slots_make(snapshot);
-    struct market_cells cells = market_cells_sort(market);
-    uint64_t *scratch = xcalloc(3 * market->contribution_count, sizeof(*scratch));
     struct index_figures figures;
     for (unsigned c = 0; c < COMMITMENT_COUNT; c++) {
-        settled[c].votes =
-            arena_calloc(arena, market->contribution_count, sizeof(*settled[c].votes));
-        settled[c].count =
-            market_settle(&cells, CELL_TERM(c), &slots, settled[c].votes, scratch, &figures);
+        const struct market_cell *cell = market->cells[CELL_TERM(c)];
+        size_t count = cell == NULL ? 0 : cell->count;
+        uint64_t *scratch = arena_calloc(arena, 2 * count, sizeof(*scratch));
+        settled[c].votes = arena_calloc(arena, count, sizeof(*settled[c].votes));
+        settled[c].count = market_settle(cell, &slots, settled[c].votes, scratch, &figures);
+        if (count > 1)
+            qsort(settled[c].votes, count, sizeof(*settled[c].votes), compare_providers);
     }
-    free(scratch);
-    market_cells_free(&cells);
     market_slots_free(&slots);
 }
 

@@ -148,6 +148,7 @@ struct reading {
     struct market_slots slots;
     struct index_vote *votes;
     uint64_t *scratch;
+    size_t room; /* for votes */
     struct arena *arena;
     struct market_figure *list;
     size_t count, capacity;
@@ -174,11 +175,18 @@ static void hash_votes(const struct reading *reading, struct market_figure *figu
     buf_free(&text);
 }
 
-static void read_cell(struct reading *reading, const struct market_cells *cells, unsigned cell,
+static void read_cell(struct reading *reading, const struct market_cell *cell,
                       struct market_figure figure)
 {
-    size_t count = market_settle(cells, cell, &reading->slots, reading->votes, reading->scratch,
-                                 &figure.figures);
+    size_t room = cell == NULL ? 0 : cell->count;
+    if (room > reading->room) {
+        reading->room = room * 2;
+        reading->votes = xrealloc(reading->votes, reading->room * sizeof(*reading->votes));
+        reading->scratch =
+            xrealloc(reading->scratch, 2 * reading->room * sizeof(*reading->scratch));
+    }
+    size_t count =
+        market_settle(cell, &reading->slots, reading->votes, reading->scratch, &figure.figures);
     if (figure.figures.providers == 0)
         return;
     hash_votes(reading, &figure, count);
@@ -195,21 +203,15 @@ static void read_cell(struct reading *reading, const struct market_cells *cells,
 
 static void read_market(struct reading *reading, const struct gpu_market *market, uint16_t gpu)
 {
-    struct market_cells cells = market_cells_sort(market);
-    reading->votes =
-        xrealloc(reading->votes, (market->contribution_count + 1) * sizeof(*reading->votes));
-    reading->scratch = xrealloc(reading->scratch,
-                                (3 * market->contribution_count + 1) * sizeof(*reading->scratch));
     for (unsigned c = 0; c < COMMITMENT_COUNT; c++) {
         struct market_figure figure = {
             .gpu = gpu, .commitment = (enum commitment)c, .continent = CONTINENT_COUNT};
-        read_cell(reading, &cells, CELL_TERM(c), figure);
+        read_cell(reading, market->cells[CELL_TERM(c)], figure);
         for (unsigned k = 0; k < CONTINENT_UNKNOWN; k++) {
             figure.continent = (enum continent)k;
-            read_cell(reading, &cells, CELL_CONTINENT(c, k), figure);
+            read_cell(reading, market->cells[CELL_CONTINENT(c, k)], figure);
         }
     }
-    market_cells_free(&cells);
 }
 
 static int compare_figures(const void *a, const void *b)

@@ -17,9 +17,32 @@ void gpu_market_release(struct gpu_market *market)
     if (market == NULL ||
         atomic_fetch_sub_explicit(&market->references, 1, memory_order_acq_rel) != 1)
         return;
-    free(market->contributions);
+    for (unsigned cell = 0; cell < CELL_COUNT; cell++)
+        market_cell_release(market->cells[cell]);
+    for (size_t i = 0; i < market->part_count; i++)
+        provider_part_release(market->parts[i]);
+    free(market->parts);
     free(market->text);
     free(market);
+}
+
+void market_cell_release(struct market_cell *cell)
+{
+    if (cell != NULL && atomic_fetch_sub_explicit(&cell->references, 1, memory_order_acq_rel) == 1)
+        free(cell);
+}
+
+void provider_part_release(struct provider_part *part)
+{
+    if (part != NULL && atomic_fetch_sub_explicit(&part->references, 1, memory_order_acq_rel) == 1)
+        free(part);
+}
+
+static const struct index_figures no_figures = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 0, 0};
+
+const struct index_figures *market_cell_figures(const struct market_cell *cell)
+{
+    return cell == NULL ? &no_figures : &cell->figures;
 }
 
 void market_table_free(struct gpu_market **table)
@@ -129,40 +152,12 @@ void market_slots_free(struct market_slots *slots)
     free(slots->order);
 }
 
-struct market_cells market_cells_sort(const struct gpu_market *market)
+size_t market_settle(const struct market_cell *cell, const struct market_slots *slots,
+                     struct index_vote *votes, uint64_t *scratch, struct index_figures *ret_figures)
 {
-    struct market_cells cells = {.items = xcalloc(market->contribution_count, sizeof(void *))};
-    for (size_t i = 0; i < market->contribution_count; i++)
-        cells.start[market->contributions[i].cell + 1]++;
-    for (size_t i = 0; i < CELL_COUNT; i++)
-        cells.start[i + 1] += cells.start[i];
-    uint32_t at[CELL_COUNT];
-    memcpy(at, cells.start, sizeof(at));
-    for (size_t i = 0; i < market->contribution_count; i++)
-        cells.items[at[market->contributions[i].cell]++] = &market->contributions[i];
-    return cells;
-}
-
-void market_cells_free(struct market_cells *cells)
-{
-    free(cells->items);
-}
-
-uint32_t market_cells_offers(const struct market_cells *cells, unsigned cell)
-{
-    uint32_t offers = 0;
-    for (uint32_t i = cells->start[cell]; i < cells->start[cell + 1]; i++)
-        offers += cells->items[i]->offers;
-    return offers;
-}
-
-size_t market_settle(const struct market_cells *cells, unsigned cell,
-                     const struct market_slots *slots, struct index_vote *votes, uint64_t *scratch,
-                     struct index_figures *ret_figures)
-{
-    size_t count = cells->start[cell + 1] - cells->start[cell];
+    size_t count = cell == NULL ? 0 : cell->count;
     for (size_t i = 0; i < count; i++) {
-        const struct contribution *from = cells->items[cells->start[cell] + i];
+        const struct contribution *from = &cell->contributions[i];
         votes[i] = (struct index_vote){
             .microusd = from->microusd,
             .offers = from->offers,
@@ -175,32 +170,52 @@ size_t market_settle(const struct market_cells *cells, unsigned cell,
     return count;
 }
 
-static bool is_empty(const struct gpu_market *market, enum commitment commitment)
+/* Offers of a commitment left out for a reason. */
+static uint32_t excluded(const struct gpu_market *market, enum commitment commitment,
+                         enum index_reason reason)
 {
-    uint32_t offers = market->figures[commitment].offers;
-    for (unsigned reason = INDEX_INCLUDED + 1; reason < INDEX_REASON_COUNT; reason++)
-        offers += market->excluded[commitment][reason];
-    return offers == 0;
+    const struct market_cell *votes = market->cells[CELL_TERM(commitment)];
+    const struct market_cell *counted = market->cells[CELL_EXCLUDED(commitment, reason)];
+    if (reason == INDEX_RESOLD || reason == INDEX_OUTLIER)
+        return votes == NULL ? 0 : reason == INDEX_RESOLD ? votes->resold : votes->outliers;
+    return counted == NULL ? 0 : counted->offers;
 }
 
-static void write_excluded(struct buf *out, const uint32_t *excluded)
+static bool is_empty(const struct gpu_market *market, enum commitment commitment)
+{
+    bool empty = market->cells[CELL_TERM(commitment)] == NULL;
+    for (unsigned reason = 0; reason < INDEX_REASON_COUNT && empty; reason++)
+        empty = market->cells[CELL_EXCLUDED(commitment, reason)] == NULL;
+    return empty;
+}
+
+static void write_excluded(struct buf *out, const struct gpu_market *market,
+                           enum commitment commitment)
 {
     buf_add_json_key(out, "excluded");
     buf_add_char(out, '{');
     for (unsigned reason = INDEX_INCLUDED + 1; reason < INDEX_REASON_COUNT; reason++) {
-        if (excluded[reason] > 0)
-            buf_add_json_member_int(out, index_reason_name((enum index_reason)reason),
-                                    excluded[reason]);
+        uint32_t offers = excluded(market, commitment, (enum index_reason)reason);
+        if (offers > 0)
+            buf_add_json_member_int(out, index_reason_name((enum index_reason)reason), offers);
     }
     buf_add_char(out, '}');
+}
+
+/* The figures of a commitment, of a continent or of all. */
+static const struct index_figures *figures_of(const struct gpu_market *market,
+                                              enum commitment commitment, enum continent continent)
+{
+    return market_cell_figures(
+        market->cells[continent == CONTINENT_COUNT ? CELL_TERM(commitment)
+                                                   : CELL_CONTINENT(commitment, continent)]);
 }
 
 void market_write_row(const struct gpu_market *market, uint16_t gpu_index,
                       enum commitment commitment, enum continent continent, struct buf *out)
 {
     bool world = continent == CONTINENT_COUNT;
-    const struct index_figures *figures =
-        world ? &market->figures[commitment] : &market->by_continent[commitment][continent];
+    const struct index_figures *figures = figures_of(market, commitment, continent);
     if (world ? is_empty(market, commitment) : figures->providers == 0)
         return;
     buf_add_char(out, '{');
@@ -210,7 +225,7 @@ void market_write_row(const struct gpu_market *market, uint16_t gpu_index,
     buf_add_json_member_string(out, "continent", world ? NULL : continent_code(continent));
     index_figures_write(out, figures);
     if (world)
-        write_excluded(out, market->excluded[commitment]);
+        write_excluded(out, market, commitment);
     else
         buf_add_string(out, ",\"excluded\":null");
     buf_add_char(out, '}');
@@ -227,10 +242,7 @@ bool snapshot_market_figures(struct snapshot *snapshot, uint16_t gpu_index,
                              struct index_figures *ret_figures)
 {
     const struct gpu_market *market = market_of(snapshot, gpu_index, now_us);
-    *ret_figures = (struct index_figures){UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 0, 0};
-    if (market != NULL)
-        *ret_figures = continent == CONTINENT_COUNT ? market->figures[commitment]
-                                                    : market->by_continent[commitment][continent];
+    *ret_figures = market == NULL ? no_figures : *figures_of(market, commitment, continent);
     return ret_figures->providers > 0;
 }
 

@@ -20,11 +20,23 @@
      (unsigned)(reason))
 #define CELL_COUNT CELL_EXCLUDED(COMMITMENT_COUNT, 0)
 
+#define CELL_VOTES CELL_EXCLUDED(0, 0) /* cells below it hold votes, the others counts */
+
 struct contribution {
-    uint16_t slot;
-    uint16_t cell;
+    int64_t microusd; /* the provider's vote; 0 in a count */
     uint32_t offers;
-    int64_t microusd; /* the provider's vote in the cell */
+    uint16_t slot;
+};
+
+/* What all providers contribute to one cell of one GPU, with what that comes to. Immutable; shared
+ * by markets until one of its contributions changes. */
+struct market_cell {
+    _Atomic size_t references;
+    uint32_t count;
+    uint32_t offers; /* of all contributions together */
+    struct index_figures figures;
+    uint32_t resold, outliers;           /* offers of votes that fall */
+    struct contribution contributions[]; /* by amount, then slot */
 };
 
 /* What a price of one commitment and cluster size is held against, and how that is printed. */
@@ -34,18 +46,33 @@ struct market_comparables {
     uint32_t text_length;
 };
 
+/* What one provider contributes to one GPU, by cell. Immutable and shared, as cells are: the same
+ * contributions seen from the other side, so that a change finds the cells it touches. */
+struct provider_part {
+    _Atomic size_t references;
+    uint16_t slot;
+    uint16_t count;
+    struct part_item {
+        int64_t microusd;
+        uint32_t offers;
+        uint16_t cell;
+    } items[];
+};
+
 struct gpu_market {
     _Atomic size_t references;
-    size_t contribution_count;
-    struct contribution *contributions; /* by slot */
-    struct index_figures figures[COMMITMENT_COUNT];
-    struct index_figures by_continent[COMMITMENT_COUNT][CONTINENT_COUNT];
-    uint32_t excluded[COMMITMENT_COUNT][INDEX_REASON_COUNT]; /* offers */
+    size_t part_count;
+    struct provider_part **parts;          /* by slot */
+    struct market_cell *cells[CELL_COUNT]; /* NULL where nobody contributes */
     struct market_comparables comparables[COMMITMENT_COUNT * CLUSTER_SIZE_COUNT];
     char *text;
     uint32_t row[COMMITMENT_COUNT];        /* in text: the JSON of each commitment */
     uint32_t row_length[COMMITMENT_COUNT]; /* 0: there is no such price */
 };
+/* The figures of a cell, which may be NULL. */
+const struct index_figures *market_cell_figures(const struct market_cell *cell);
+void market_cell_release(struct market_cell *cell); /* NULL is fine */
+void provider_part_release(struct provider_part *part);
 void gpu_market_release(struct gpu_market *market); /* NULL is fine */
 
 /* Which (GPU, provider) changed since some earlier table. */
@@ -101,20 +128,10 @@ struct market_slots {
 struct market_slots market_slots_make(const struct snapshot *snapshot);
 void market_slots_free(struct market_slots *slots);
 
-/* The contributions of a market by cell. */
-struct market_cells {
-    const struct contribution **items;
-    uint32_t start[CELL_COUNT + 1];
-};
-struct market_cells market_cells_sort(const struct gpu_market *market);
-void market_cells_free(struct market_cells *cells);
-/* Sum of the offers of a cell. */
-uint32_t market_cells_offers(const struct market_cells *cells, unsigned cell);
-
-/* Settles the votes of one cell, in order of slot; `votes` and `scratch` have room for all
- * contributions of the market (scratch three times). Gives how many votes there are. */
-size_t market_settle(const struct market_cells *cells, unsigned cell,
-                     const struct market_slots *slots, struct index_vote *votes, uint64_t *scratch,
+/* Settles the votes of a cell (NULL: none), in its order; `votes` has room for all, `scratch` for
+ * twice as many. Gives how many there are. */
+size_t market_settle(const struct market_cell *cell, const struct market_slots *slots,
+                     struct index_vote *votes, uint64_t *scratch,
                      struct index_figures *ret_figures);
 
 /* Adds the JSON of one GPU and commitment, of a continent or of all (CONTINENT_COUNT); nothing

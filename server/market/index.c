@@ -90,16 +90,34 @@ static int64_t distance(int64_t a, int64_t b)
     return a > b ? a - b : b - a;
 }
 
+/* The median of the distances of sorted prices from their median: outwards from the middle, the
+ * nearer side first, up to the middle distance. */
+static int64_t median_deviation(const uint64_t *sorted, size_t count, int64_t median)
+{
+    size_t above = 0, taken = 0;
+    uint64_t last[2] = {0, 0};
+    while (above < count && (int64_t)sorted[above] < median)
+        above++;
+    for (size_t below = above; taken <= count / 2; taken++) {
+        int64_t left = below > 0 ? median - (int64_t)sorted[below - 1] : INT64_MAX;
+        int64_t right = above < count ? (int64_t)sorted[above] - median : INT64_MAX;
+        last[0] = last[1];
+        last[1] = (uint64_t)(left < right ? left : right);
+        if (left < right)
+            below--;
+        else
+            above++;
+    }
+    return count % 2 == 1 ? (int64_t)last[1] : index_median(last, 2);
+}
+
 /* Marks outliers around the median of `sorted`; whether there were any. */
 static bool drop_outliers(struct index_vote *votes, size_t count, const uint64_t *sorted,
-                          size_t kept, uint64_t *deviations, uint64_t *scratch)
+                          size_t kept)
 {
     bool any = false;
     int64_t median = index_median(sorted, kept);
-    for (size_t i = 0; i < kept; i++)
-        deviations[i] = (uint64_t)distance((int64_t)sorted[i], median);
-    sort_u64(deviations, scratch, kept);
-    int64_t spread = index_median(deviations, kept), least = median / 20;
+    int64_t spread = median_deviation(sorted, kept, median), least = median / 20;
     if (spread < least)
         spread = least;
     for (size_t i = 0; i < count; i++) {
@@ -115,13 +133,12 @@ static bool drop_outliers(struct index_vote *votes, size_t count, const uint64_t
 struct index_figures index_settle(struct index_vote *votes, size_t count, uint64_t *scratch)
 {
     struct index_figures figures = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 0, 0};
-    uint64_t *sorted = scratch + count, *deviations = scratch + 2 * count;
+    uint64_t *sorted = scratch + count;
     for (size_t i = 0; i < count; i++)
         votes[i].reason = INDEX_INCLUDED;
     drop_resold(votes, count);
     size_t kept = collect(votes, count, sorted, scratch);
-    if (kept >= INDEX_OUTLIER_VOTES_MIN &&
-        drop_outliers(votes, count, sorted, kept, deviations, scratch))
+    if (kept >= INDEX_OUTLIER_VOTES_MIN && drop_outliers(votes, count, sorted, kept))
         kept = collect(votes, count, sorted, scratch);
     if (kept == 0)
         return figures;
