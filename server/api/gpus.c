@@ -3,6 +3,7 @@
 #include "server/api/resources.h"
 
 #include "server/base/decimal.h"
+#include "server/base/nearest.h"
 #include "server/reference/gpu.h"
 
 #include <stdlib.h>
@@ -68,6 +69,31 @@ static int compare_slugs(const void *a, const void *b)
     return strcmp(gpu_at(*(const uint16_t *)a)->slug, gpu_at(*(const uint16_t *)b)->slug);
 }
 
+/* Whether a filter's value is one that some GPU has; a 400 in the reply with the nearest one
+ * otherwise. */
+static bool check_filter(struct request *request, struct reply *reply, const char *parameter,
+                         const char *value, bool of_vendor)
+{
+    const char **known = arena_calloc(&request->arena, gpu_count(), sizeof(*known));
+    for (uint16_t i = 0; i < gpu_count(); i++) {
+        known[i] = of_vendor ? gpu_at(i)->vendor : gpu_at(i)->family;
+        if (value == NULL || (*value != '\0' && strcmp(known[i], value) == 0))
+            return true;
+        if (known[i][0] == '\0')
+            known[i] = NULL;
+    }
+    const char *nearest = nearest_name(value, known, gpu_count());
+    const struct problem_item item = {
+        .parameter = parameter,
+        .code = "unknown_value",
+        .message = arena_printf(&request->arena, "No GPU has the %s \"%.60s\".%s%s%s", parameter,
+                                value, nearest == NULL ? "" : " Did you mean ",
+                                nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?"),
+    };
+    reply_problem(request, reply, 400, "bad-parameter", item.message, &item, 1);
+    return false;
+}
+
 void gpus_list(struct request *request, struct reply *reply)
 {
     static const char *const allowed[] = {"limit", "cursor", "vendor", "family", NULL};
@@ -78,6 +104,9 @@ void gpus_list(struct request *request, struct reply *reply)
         return;
     const char *vendor = request_parameter(request, "vendor");
     const char *family = request_parameter(request, "family");
+    if (!check_filter(request, reply, "vendor", vendor, true) ||
+        !check_filter(request, reply, "family", family, false))
+        return;
     struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
     reply->etag = snapshot_etag(request, snapshot, NULL);
     if (reply_not_modified(request, reply, reply->etag)) {

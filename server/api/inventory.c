@@ -41,8 +41,10 @@ static bool refuse_parameter(struct request *request, struct reply *reply, const
 static bool is_media_type(const char *header, const char *type)
 {
     size_t length = strlen(type);
-    return strncasecmp(header, type, length) == 0 &&
-           (header[length] == '\0' || header[length] == ';' || header[length] == ' ');
+    if (strncasecmp(header, type, length) != 0)
+        return false;
+    const char *rest = header + length + strspn(header + length, " \t");
+    return *rest == '\0' || *rest == ';';
 }
 
 static bool read_format(struct request *request, struct reply *reply,

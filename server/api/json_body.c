@@ -4,6 +4,7 @@
 #include "server/api/json_body.h"
 
 #include "server/base/decimal.h"
+#include "server/inventory/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,13 +79,11 @@ void json_body_text(struct json_body *body, const char *member, size_t max_bytes
     }
     const char *text = json_string_value(value);
     size_t length = json_string_length(value);
-    bool control = false;
-    for (size_t i = 0; i < length; i++)
-        control = control || (unsigned char)text[i] < 0x20 || text[i] == 0x7f;
-    if (length == 0 || length > max_bytes || control)
+    if (length == 0 || length > max_bytes || !text_is_clean(text, length))
         json_body_refuse(body, member, "out_of_range",
                          arena_printf(arena,
-                                      "This must be 1 to %zu bytes without control characters.",
+                                      "This must be 1 to %zu bytes without control or invisible "
+                                      "characters, and no mere blanks.",
                                       max_bytes));
     else
         *ret = arena_strndup(arena, text, length);

@@ -115,11 +115,14 @@ void reply_rejected(struct request *request, struct reply *reply, const struct u
     buf_free(&members);
     reply_problem_with(
         request, reply, 422, "rejected-rows",
-        arena_printf(
-            &request->arena,
-            "%lld rows were refused, so nothing was changed. Mend them, or send the upload with "
-            "?on_error=skip to take the others.",
-            (long long)upload->rejected),
+        request->method == HTTP_PATCH
+            ? "The offer would not be valid with this change, so nothing was changed."
+            : arena_printf(&request->arena,
+                           "%lld %s refused, so nothing was changed. Mend %s, or send the upload "
+                           "with ?on_error=skip to take the others.",
+                           (long long)upload->rejected,
+                           upload->rejected == 1 ? "row was" : "rows were",
+                           upload->rejected == 1 ? "it" : "them"),
         items, count, extra);
 }
 

@@ -5,6 +5,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/buf.h"
+#include "server/base/nearest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum setting_type { SETTING_TEXT, SETTING_NUMBER, SETTING_BOOLEAN };
@@ -61,7 +63,8 @@ static const struct setting table[] = {
     NUMBER(loops, "0", 0, 256, "event loops; 0 is one per core"),
     NUMBER(workers, "4", 1, 64, "worker threads, each with a database connection"),
     NUMBER(queue_limit, "1024", 1, 100000, "requests waiting for a worker before 503"),
-    NUMBER(body_budget_mib, "512", 1, 65536, "MiB of request bodies, and again of large answers, held at once before 503"),
+    NUMBER(body_budget_mib, "512", 1, 65536,
+           "MiB of request bodies, and again of large answers, held at once before 503"),
     NUMBER(connection_limit, "4096", 8, 1000000, "connections open at once"),
     NUMBER(header_timeout_ms, "10000", 100, 600000, "time for a request's head to be complete"),
     NUMBER(body_timeout_ms, "30000", 100, 600000, "time without progress in a request's body"),
@@ -96,6 +99,49 @@ static bool parse_boolean(const char *text, bool *ret)
     return *ret || strcmp(text, "0") == 0 || strcmp(text, "false") == 0;
 }
 
+/* HOST:PORT with a port up to 65535; the listener says what is wrong with a host. */
+static bool is_address(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    size_t digits = colon == NULL ? 0 : strspn(colon + 1, "0123456789");
+    return colon != NULL && colon != text && digits > 0 && digits <= 5 &&
+           colon[1 + digits] == '\0' && atoi(colon + 1) <= 65535;
+}
+
+/* What texts that are not free look like; NULL for free ones. */
+static const char *text_form(const char *name)
+{
+    if (strcmp(name, "listen") == 0)
+        return "HOST:PORT";
+    if (strcmp(name, "ops_listen") == 0)
+        return "HOST:PORT or off";
+    if (strcmp(name, "log_level") == 0)
+        return "debug, info, warning or error";
+    return strcmp(name, "log_format") == 0 ? "json, plain or auto" : NULL;
+}
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+    for (; *words != NULL; words++) {
+        if (strcmp(text, *words) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool check_text(const char *name, const char *text)
+{
+    static const char *const levels[] = {"debug", "info", "warning", "error", NULL};
+    static const char *const formats[] = {"json", "plain", "auto", NULL};
+    if (strcmp(name, "listen") == 0)
+        return is_address(text);
+    if (strcmp(name, "ops_listen") == 0)
+        return strcmp(text, "off") == 0 || is_address(text);
+    if (strcmp(name, "log_level") == 0)
+        return is_one_of(text, levels);
+    return strcmp(name, "log_format") != 0 || is_one_of(text, formats);
+}
+
 static bool set_from(size_t index, const char *text, const char *source, char **ret_error)
 {
     const struct setting *setting = &table[index];
@@ -109,6 +155,9 @@ static bool set_from(size_t index, const char *text, const char *source, char **
     else if (setting->type == SETTING_BOOLEAN && !parse_boolean(text, &boolean))
         length = asprintf(ret_error, "%s from %s must be 0, 1, true or false, not \"%s\"",
                           setting->name, source, text);
+    else if (!check_text(setting->name, text))
+        length = asprintf(ret_error, "%s from %s must be %s, not \"%s\"", setting->name, source,
+                          text_form(setting->name), text);
     if (length != 0)
         return false;
     free(values[index]);
@@ -154,6 +203,12 @@ static bool read_file(const char *path, bool required, char **ret_error)
     if (access(path, R_OK) != 0 && !required)
         return true;
     struct file_reading reading = {.path = path};
+    struct stat facts;
+    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        if (asprintf(ret_error, "%s is a directory, not a file of settings", path) < 0)
+            *ret_error = NULL;
+        return false;
+    }
     int line = ini_parse(path, take_line, &reading);
     if (line == 0)
         return true;
@@ -165,8 +220,31 @@ static bool read_file(const char *path, bool required, char **ret_error)
     return false;
 }
 
+/* A variable that looks like a setting's name but isn't one is most likely a slip. */
+static void warn_of_slips(void)
+{
+    const char *known[SETTING_COUNT];
+    for (size_t i = 0; i < SETTING_COUNT; i++)
+        known[i] = table[i].name;
+    for (char **entry = environ; *entry != NULL; entry++) {
+        size_t length = strcspn(*entry, "=");
+        char name[64];
+        if (strncmp(*entry, "RACKRATE_", 9) != 0 || length - 9 >= sizeof(name) ||
+            strncmp(*entry, "RACKRATE_CONFIG=", 16) == 0)
+            continue;
+        for (size_t i = 9; i < length; i++)
+            name[i - 9] = (char)tolower((unsigned char)(*entry)[i]);
+        name[length - 9] = '\0';
+        const char *nearest = nearest_name(name, known, SETTING_COUNT);
+        if (nearest != NULL && strcmp(nearest, name) != 0)
+            fprintf(stderr, "rackrate: %.*s is no setting; did you mean %s?\n", (int)length, *entry,
+                    nearest);
+    }
+}
+
 static bool read_environment(char **ret_error)
 {
+    warn_of_slips();
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         char name[64] = "RACKRATE_";
         size_t at = strlen(name);

@@ -5,6 +5,7 @@
 #include "db/alias.h"
 #include "db/provider.h"
 #include "server/base/buf.h"
+#include "server/inventory/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,9 +142,12 @@ static bool read_name(struct cli *cli, const char *provider, struct operator_nam
     ret_name->name = cli->argv[2];
     ret_name->slug = setting ? cli->argv[3] : NULL;
     *ret_code = EXIT_REFUSED;
-    if (strlen(ret_name->name) > ALIAS_NAME_MAX_BYTES ||
+    size_t length = strlen(ret_name->name);
+    if (length > ALIAS_NAME_MAX_BYTES || !text_is_utf8(ret_name->name, length) ||
+        !text_is_clean(ret_name->name, length) ||
         !alias_key(ret_name->kind, ret_name->provider, ret_name->name, key)) {
-        fprintf(stderr, "rackrate: a name has at least one letter or digit and at most %d bytes\n",
+        fprintf(stderr,
+                "rackrate: a name is at most %d bytes of UTF-8 with at least one letter or digit\n",
                 ALIAS_NAME_MAX_BYTES);
         return false;
     }

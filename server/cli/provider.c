@@ -5,6 +5,7 @@
 #include "server/base/buf.h"
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
+#include "server/inventory/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,8 +145,12 @@ int cli_provider(struct cli *cli)
                 slug);
         return EXIT_USAGE;
     }
-    if (name != NULL && (*name == '\0' || strlen(name) > PROVIDER_NAME_MAX_BYTES)) {
-        fprintf(stderr, "rackrate: a name is 1 to %d bytes\n", PROVIDER_NAME_MAX_BYTES);
+    if (name != NULL && (*name == '\0' || strlen(name) > PROVIDER_NAME_MAX_BYTES ||
+                         !text_is_utf8(name, strlen(name)) || !text_is_clean(name, strlen(name)))) {
+        fprintf(stderr,
+                "rackrate: a name is 1 to %d bytes of UTF-8 without control or invisible "
+                "characters\n",
+                PROVIDER_NAME_MAX_BYTES);
         return EXIT_USAGE;
     }
     struct cli_database database;

@@ -66,7 +66,7 @@ static int check_line(const struct head *head, const char **ret_slug, const char
 
 int guard_check(const struct head *head, const char **ret_slug, const char **ret_detail)
 {
-    size_t hosts = 0, lengths = 0, encodings = 0, bytes = 0;
+    size_t hosts = 0, lengths = 0, encodings = 0, keys = 0, bytes = 0;
     int status = check_line(head, ret_slug, ret_detail);
     if (status != 0)
         return status;
@@ -81,6 +81,8 @@ int guard_check(const struct head *head, const char **ret_slug, const char **ret
                           ret_detail);
         if (strcasecmp(name, "host") == 0) {
             hosts++;
+        } else if (strcasecmp(name, "authorization") == 0) {
+            keys++;
         } else if (strcasecmp(name, "content-length") == 0) {
             lengths++;
             if (!is_length(value))
@@ -99,6 +101,9 @@ int guard_check(const struct head *head, const char **ret_slug, const char **ret
     bool old = strcmp(head->version, "HTTP/1.0") == 0;
     if (hosts > 1 || (hosts == 0 && !old))
         return refuse(400, "bad-request", "A request has exactly one Host.", ret_slug, ret_detail);
+    if (keys > 1)
+        return refuse(400, "bad-request", "A request has at most one Authorization.", ret_slug,
+                      ret_detail);
     if (lengths > 1)
         return refuse(400, "bad-request", "A request has at most one Content-Length.", ret_slug,
                       ret_detail);

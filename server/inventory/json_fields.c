@@ -74,7 +74,9 @@ const char *field_text(struct row *row, const struct json_value *object, const c
     if (member->length == 0 || member->length > max_bytes ||
         !text_is_clean(member->text, member->length)) {
         row_error(row, field_path(row, base, name), "out_of_range",
-                  "%s must be 1 to %zu bytes without control characters.", name, max_bytes);
+                  "%s must be 1 to %zu bytes without control or invisible characters, and no mere "
+                  "blanks.",
+                  name, max_bytes);
         return NULL;
     }
     return decoding_keep(row->decoding, member->text);

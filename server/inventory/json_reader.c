@@ -103,6 +103,7 @@ static size_t read_escape(struct json_reader *reader, char *out)
     if (kind != 'u')
         return 0;
     int unit = read_hex4(reader);
+    reader->saw_nul = reader->saw_nul || unit == 0;
     if (unit <= 0)
         return 0;
     if (unit >= 0xd800 && unit <= 0xdbff) {
@@ -153,7 +154,10 @@ static const char *read_string(struct json_reader *reader, size_t *ret_length)
             reader->at++;
             size_t written = read_escape(reader, text + length);
             if (written == 0)
-                return fail(reader, "a string holds an escape that JSON does not allow");
+                return fail(reader,
+                            reader->saw_nul
+                                ? "a string holds the character \\u0000, which no text here may"
+                                : "a string holds an escape that JSON does not allow");
             length += written;
         }
     }

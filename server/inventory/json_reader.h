@@ -31,6 +31,7 @@ struct json_value {
 struct json_reader {
     const char *start, *at, *end;
     struct arena *arena;
+    bool saw_nul;    /* a string held \u0000 */
     bool hit_end;    /* the text ended before the value did: more bytes might have made it whole */
     char error[120]; /* empty while all is well */
 };

@@ -26,13 +26,30 @@ bool text_is_utf8(const char *bytes, size_t length)
     return true;
 }
 
+/* Of UTF-8: C1 controls, and what is not seen but changes what is read: zero-width characters,
+ * marks and overrides of direction, the byte order mark. */
+static bool is_invisible(const unsigned char *at, size_t left)
+{
+    if (left >= 2 && at[0] == 0xc2)
+        return at[1] <= 0x9f;
+    if (left < 3)
+        return false;
+    if (at[0] == 0xe2 && at[1] == 0x80)
+        return (at[2] >= 0x8b && at[2] <= 0x8f) || (at[2] >= 0xaa && at[2] <= 0xae);
+    return (at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa0 && at[2] <= 0xa9) ||
+           (at[0] == 0xef && at[1] == 0xbb && at[2] == 0xbf);
+}
+
 bool text_is_clean(const char *bytes, size_t length)
 {
+    const unsigned char *at = (const unsigned char *)bytes;
+    bool blank = length > 0;
     for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)bytes[i] < 0x20 || bytes[i] == 0x7f)
+        if (at[i] < 0x20 || at[i] == 0x7f || (at[i] > 0x7f && is_invisible(at + i, length - i)))
             return false;
+        blank = blank && at[i] == ' ';
     }
-    return true;
+    return !blank;
 }
 
 const char *text_pool_keep(struct text_pool *pool, struct arena *arena, const char *bytes,

@@ -11,7 +11,8 @@
 /* Whether the bytes are valid UTF-8 (no surrogates, nothing overlong). Any thread. */
 bool text_is_utf8(const char *bytes, size_t length);
 
-/* Whether no byte is a control character (under 0x20, or 0x7f). Any thread. */
+/* Whether valid UTF-8 holds no control character, nothing invisible (zero-width characters, marks
+ * of direction) and not blanks alone. Any thread. */
 bool text_is_clean(const char *bytes, size_t length);
 
 #define TEXT_POOL_SLOTS 512

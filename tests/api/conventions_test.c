@@ -195,6 +195,9 @@ Test(api_conventions, other_routes_refuse_what_they_do_not_know)
         const char *method, *target, *named;
     } cases[] = {
         {"GET", "/v1/gpus?nonsense=1", "nonsense"},
+        {"GET", "/v1/gpus?vendor=nvidea", "nvidia"},
+        {"GET", "/v1/gpus?vendor=", "vendor"},
+        {"GET", "/v1/gpus?family=h1000", "h100"},
         {"GET", "/v1/gpus?limit=0", "limit"},
         {"GET", "/v1/gpus?limit=501", "limit"},
         {"GET", "/v1/gpus?cursor=zzz", "cursor"},

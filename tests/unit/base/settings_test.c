@@ -37,6 +37,12 @@ Test(settings, bad_values_are_named_with_their_source)
     } cases[] = {{"RACKRATE_WORKERS", "many", "workers from environment"},
                  {"RACKRATE_WORKERS", "0", "workers from environment"},
                  {"RACKRATE_SAMPLE", "maybe", "sample from environment"},
+                 {"RACKRATE_LISTEN", "127.0.0.1:99999", "listen from environment"},
+                 {"RACKRATE_LISTEN", "8080", "HOST:PORT"},
+                 {"RACKRATE_OPS_LISTEN", "on", "HOST:PORT or off"},
+                 {"RACKRATE_LOG_LEVEL", "loud", "debug, info, warning or error"},
+                 {"RACKRATE_LOG_FORMAT", "xml", "json, plain or auto"},
+                 {"RACKRATE_CONFIG", "/tmp", "directory"},
                  {"RACKRATE_CONFIG", "/nowhere/x.conf", "/nowhere/x.conf"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char *argv[] = {(char[]){"rackrate"}, NULL}, *error = NULL;

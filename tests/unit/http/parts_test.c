@@ -94,6 +94,8 @@ Test(http_parts, the_guard_refuses_what_two_readers_could_read_differently)
     cr_expect(check("GET", "/", "HTTP/1.1", H({"Host", "a"}, {"HOST", "b"})) == 400, "two Hosts");
     cr_expect(check("PUT", "/", "HTTP/1.1",
                     H({"Host", "a"}, {"Content-Length", "3"}, {"Content-Length", "3"})) == 400);
+    cr_expect(check("GET", "/", "HTTP/1.1",
+                    H({"Host", "a"}, {"Authorization", "b"}, {"authorization", "c"})) == 400);
     cr_expect(check("PUT", "/", "HTTP/1.1",
                     H({"Host", "a"}, {"Content-Length", "3"}, {"Transfer-Encoding", "chunked"})) ==
               400);
