@@ -9,8 +9,7 @@
 #include "server/base/log.h"
 #include "server/base/metrics.h"
 #include "server/base/timestamp.h"
-#include "server/market/book.h"
-#include "server/sync/fixing.h"
+#include "server/sync/fixing_shelf.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -19,7 +18,6 @@
 #include <string.h>
 
 #define EPOCH_SIZE            64
-#define FIXINGS_INTERVAL_US   (INT64_C(5) * 1000000)
 #define RETENTION_INTERVAL_US (INT64_C(3600) * 1000000)
 
 struct held_provider {
@@ -32,8 +30,7 @@ struct node {
     const char *url;
     struct catalog *catalog;
     struct key_cache *keys;
-    struct book *book; /* under book_mutex, which is held to exchange or reference it only */
-    pthread_mutex_t book_mutex;
+    struct fixing_shelf shelf;
 
     /* Touched by the catching-up thread only. */
     struct held_provider *held; /* sorted by id */
@@ -51,8 +48,7 @@ struct node {
     unsigned interval_ms;
     struct retention retention; /* upload_days 0: keep all */
     int64_t cleaned_at_us;      /* monotonic */
-    bool publishes_fixings;
-    int64_t fixings_due_us; /* monotonic: when to look again */
+    struct fixing_clock clock;
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     bool stopping;
@@ -65,8 +61,7 @@ struct node *node_new(const char *url)
     node->catalog = catalog_new();
     node->keys = key_cache_new();
     node->keys_version = -1;
-    node->book = book_new();
-    pthread_mutex_init(&node->book_mutex, NULL);
+    fixing_shelf_init(&node->shelf);
     pthread_mutex_init(&node->mutex, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -83,8 +78,7 @@ void node_free(struct node *node)
     node_stop_sync(node);
     catalog_free(node->catalog);
     key_cache_free(node->keys);
-    book_release(node->book);
-    pthread_mutex_destroy(&node->book_mutex);
+    fixing_shelf_free(&node->shelf);
     free(node->held);
     pthread_cond_destroy(&node->wake);
     pthread_mutex_destroy(&node->mutex);
@@ -103,10 +97,7 @@ struct key_cache *node_keys(struct node *node)
 
 struct book *node_fixings(struct node *node)
 {
-    pthread_mutex_lock(&node->book_mutex);
-    struct book *book = book_reference(node->book);
-    pthread_mutex_unlock(&node->book_mutex);
-    return book;
+    return fixing_shelf_take(&node->shelf);
 }
 
 const char *node_database_url(const struct node *node)
@@ -294,30 +285,6 @@ bool node_reload_names(struct node *node, struct db_connection *connection, bool
     return good;
 }
 
-/* Fetches what was published since; everything again where the database is another one or an older
- * state. */
-static bool load_fixings(struct node *node, struct db_connection *connection, int64_t version,
-                         bool anew)
-{
-    struct book *held = node_fixings(node);
-    anew = anew || version < book_version(held);
-    bool good = true;
-    if (anew || version > book_version(held)) {
-        struct book *book = fixing_load(connection, held, anew);
-        good = book != NULL;
-        if (good) {
-            pthread_mutex_lock(&node->book_mutex);
-            struct book *old = node->book;
-            node->book = book;
-            pthread_mutex_unlock(&node->book_mutex);
-            book_release(old);
-            metric_set(METRIC_FIXINGS_LAST_DAY, book_last_day(book));
-        }
-    }
-    book_release(held);
-    return good;
-}
-
 static bool catch_up(struct node *node, struct db_connection *connection)
 {
     struct version_table table = {0};
@@ -342,7 +309,7 @@ static bool catch_up(struct node *node, struct db_connection *connection)
             node->keys_version = table.keys_version;
     }
     if (good)
-        good = load_fixings(node, connection, table.fixings_version, backwards);
+        good = fixing_shelf_catch_up(&node->shelf, connection, table.fixings_version, backwards);
     if (good)
         memcpy(node->epoch, epoch, sizeof(epoch));
     free(table.providers);
@@ -394,26 +361,6 @@ static void clean_up(struct node *node, struct db_connection *connection)
         log_warning("what retention no longer keeps could not be removed", NULL);
 }
 
-/* Now and then, and as long as days are due: one a round, so that versions are polled in between.
- */
-static void publish_fixings(struct node *node, struct db_connection *connection)
-{
-    int64_t now_us = monotonic_now_us();
-    if (!node->publishes_fixings || now_us < node->fixings_due_us)
-        return;
-    switch (fixing_publish_next(node, connection, timestamp_now_us(), false, "server")) {
-    case FIXING_PUBLISHED:
-        return;
-    case FIXING_FAILED:
-        log_warning("the fixings of a day could not be published; it is tried again", NULL);
-        break;
-    case FIXING_NOTHING_DUE:
-    case FIXING_BUSY:
-        break;
-    }
-    node->fixings_due_us = now_us + FIXINGS_INTERVAL_US;
-}
-
 static void *sync_main(void *argument)
 {
     struct node *node = argument;
@@ -434,7 +381,7 @@ static void *sync_main(void *argument)
                 connection = NULL;
             }
         } else {
-            publish_fixings(node, connection);
+            fixing_clock_tick(&node->clock, node, connection);
             clean_up(node, connection);
         }
     } while (!wait_or_stop(node, node->interval_ms));
@@ -447,7 +394,7 @@ bool node_start_sync(struct node *node, unsigned interval_ms, const struct reten
 {
     if (retention != NULL)
         node->retention = *retention;
-    node->publishes_fixings = retention != NULL;
+    node->clock.on = retention != NULL;
     /* The first round comes after start-up is over. */
     node->cleaned_at_us = monotonic_now_us() - RETENTION_INTERVAL_US + INT64_C(60) * 1000000;
     node->interval_ms = interval_ms;
