@@ -3,6 +3,7 @@ import { html, render, useCallback, useEffect, useState } from "../vendor/htm-pr
 import { Detail } from "./detail.js";
 import { Chips, Filters } from "./filters.js";
 import { useAll, useJson } from "./hooks.js";
+import { Market } from "./market.js";
 import { Offers } from "./offers.js";
 import { apiPath, get, readQuery, toSearch, withParameter } from "./query.js";
 import { Tools } from "./tools.js";
@@ -22,7 +23,7 @@ function useAddress() {
   return [query, go];
 }
 
-const VIEWS = [["", "Offers"], ["providers", "Providers"], ["gpus", "GPUs"], ["tools", "Tools"]];
+const VIEWS = [["", "Offers"], ["providers", "Providers"], ["gpus", "GPUs"], ["market", "Market"], ["tools", "Tools"]];
 
 function App() {
   const [query, go] = useAddress();
@@ -43,6 +44,7 @@ function App() {
     <main>
       ${view === "providers" ? html`<h1>Providers</h1><${Providers} result=${providers} go=${go} />`
         : view === "gpus" ? html`<h1>GPUs</h1><${Gpus} result=${gpus} go=${go} />`
+        : view === "market" ? html`<${Market} query=${query} go=${go} set=${set} gpus=${gpus.data ?? []} />`
         : view === "tools" ? html`<h1>Tools</h1><${Tools} query=${query} go=${go} set=${set} gpus=${gpus.data ?? []} regions=${regions.data ?? []} />`
         : html`<h1 class="hidden">Offers</h1>
           <${Filters} query=${query} set=${set} gpus=${gpus.data ?? []} regions=${regions.data ?? []} providers=${providers.data ?? []} />

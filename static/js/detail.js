@@ -4,6 +4,7 @@ import { Costs } from "./costs.js";
 import { useJson } from "./hooks.js";
 import { commitment, DASH, day, gpuRange, money, safeUrl, shown, upfrontPerGpu, withUnit, word } from "./format.js";
 import { Problem } from "./offers.js";
+import { Judgement, VerdictCell } from "./verdict.js";
 
 const Fact = ({ name, children }) => html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
 
@@ -12,13 +13,13 @@ function Prices({ offer }) {
     <caption>All prices</caption>
     <thead><tr><th scope="col">Commitment</th><th scope="col" class="number">Per GPU<small>USD an hour</small></th>
       <th scope="col" class="number">Per node<small>USD an hour</small></th><th scope="col" class="number">Due at once<small>USD a GPU</small></th>
-      <th scope="col">For</th></tr></thead>
+      <th scope="col">For</th><th scope="col">Against the market</th></tr></thead>
     <tbody>${offer.prices.map((price) => html`<tr>
       <th scope="row">${commitment(price)}<small>${[price.plan, price.upfront_percent && String(price.upfront_percent) !== "0" ? `${price.upfront_percent} % upfront` : ""].filter(Boolean).join(" · ")}</small></th>
       <td class="number">${money(price.price_per_gpu_hour)}${price.quoted_per === "gpu" ? html`<small>as quoted</small>` : null}</td>
       <td class="number">${money(price.price_per_node_hour)}${price.quoted_per === "node" ? html`<small>as quoted</small>` : null}</td>
       <td class="number">${upfrontPerGpu(price) === null ? DASH : `$${upfrontPerGpu(price)}`}</td>
-      <td>${gpuRange(price) || "any number"}</td></tr>`)}</tbody>
+      <td>${gpuRange(price) || "any number"}</td><td><${VerdictCell} price=${price} /></td></tr>`)}</tbody>
   </table></div>`;
 }
 
@@ -30,7 +31,7 @@ function History({ id }) {
   if (error) return html`<p class="notice">The price history can't be read now: ${error.message}</p>`;
   return html`<details><summary>Price history (${data.total})</summary><table>
     <thead><tr><th scope="col">When (UTC)</th><th scope="col">Commitment</th><th scope="col" class="number">Before</th><th scope="col" class="number">After</th></tr></thead>
-    <tbody>${data.data.map((row) => html`<tr><td>${row.at.replace("T", " ").slice(0, 16)}</td><td>${commitment(row)}</td>
+    <tbody>${data.data.map((row) => html`<tr><td>${row.observed_at.replace("T", " ").slice(0, 16)}</td><td>${commitment(row)}</td>
       <td class="number">${amount(row.before)}</td><td class="number">${amount(row.after)}</td></tr>`)}</tbody></table></details>`;
 }
 
@@ -42,6 +43,7 @@ function Body({ offer }) {
     ${offer.source.kind === "sample" ? html`<p class="notice">This is a sample: a price published then (${day(offer.source.observed_at)}), not a live offer.</p>` : null}
     ${offer.stale ? html`<p class="notice">Stale: not confirmed since ${day(offer.source.observed_at)}.</p>` : null}
     ${offer.flags.length > 0 ? html`<p class="notice">Doubts: ${offer.flags.map(word).join(", ")}.</p>` : null}
+    <${Judgement} price=${offer.price} />
     <${Prices} offer=${offer} />
     <dl class="facts">
       <${Fact} name="GPU">${offer.gpu_count} × ${offer.gpu.name}, ${word(offer.gpu.form_factor)}, ${withUnit(offer.gpu.vram_gb, "GB")} each<small>written “${offer.gpu.raw}”</small><//>

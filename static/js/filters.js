@@ -72,6 +72,7 @@ export function Filters({ query, set, gpus, regions, providers }) {
       options=${providers.filter((p) => !p.suspended).map((p) => ({ value: p.slug, label: `${p.name} (${p.offers})` }))} />
     <${Text} label="Price from" unit="USD a GPU-hour" name="min_price" ...${own} />
     <${Text} label="Price to" unit="USD a GPU-hour" name="max_price" ...${own} />
+    <${Choice} label="Against the market" name="verdict" ...${own} options=${choices(["below_market", "typical", "above_market", "insufficient_data"])} />
     <${Choice} label="Form factor" name="form_factor" ...${own} options=${choices(["sxm", "pcie", "nvl", "oam", "other", "undisclosed"])} />
     <${Text} label="VRAM at least" unit="GB" name="min_vram_gb" ...${own} />
     <${Choice} label="Availability" name="availability" ...${own}

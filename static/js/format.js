@@ -8,7 +8,7 @@ export const withUnit = (value, unit) => (value === null || value === undefined 
 const WORDS = {
   on_demand: "on demand", spot: "spot", reserved: "reserved", sold_out: "sold out", infiniband: "InfiniBand", roce: "RoCE",
   ethernet: "Ethernet", nvlink: "NVLink", pcie: "PCIe", sxm: "SXM", nvl: "NVL", oam: "OAM", gpu_cloud: "GPU cloud",
-  provider_api: "provider", undisclosed: "form factor undisclosed",
+  provider_api: "provider", below_market: "below the market", above_market: "above the market", insufficient_data: "too few to compare", undisclosed: "form factor undisclosed",
 };
 export const word = (value) => (value === null || value === undefined ? DASH : WORDS[value] ?? String(value).replaceAll("_", " "));
 

@@ -1,6 +1,7 @@
 // The price table with its sorting, paging and states.
 import { html } from "../vendor/htm-preact-3.1.1/standalone.module.js";
 import { apiPath, get, hasFilters } from "./query.js";
+import { Verdict } from "./verdict.js";
 import { commitment, day, gpuRange, money, shown, withUnit, word } from "./format.js";
 
 function Gpu({ offer }) {
@@ -21,7 +22,7 @@ function Row({ offer, open }) {
   const price = offer.price;
   const place = offer.region.slug ?? offer.region.raw;
   return html`<tr>
-    <td class="number price"><strong>${money(price.price_per_gpu_hour)}</strong></td>
+    <td class="number price"><strong>${money(price.price_per_gpu_hour)}</strong><${Verdict} price=${price} /></td>
     <td class="number">${money(price.price_per_node_hour)}</td>
     <td>${commitment(price)}<small>${[price.plan, gpuRange(price)].filter(Boolean).join(" · ")}</small></td>
     <th scope="row"><button type="button" class="open" onClick=${() => open(offer.id)}><${Gpu} offer=${offer} /></button></th>

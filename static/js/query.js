@@ -2,7 +2,7 @@
 
 const OWN = ["view", "offer", "tool"];
 const ORDER = ["gpu", "gpu_count", "form_factor", "min_vram_gb", "billing", "term_months", "region", "country", "provider", "min_price",
-  "max_price", "availability", "include_stale", "sort", "limit", "cursor"];
+  "max_price", "verdict", "availability", "include_stale", "sort", "limit", "cursor"];
 
 // All parameters of an address as a plain object; a repeated one keeps every value, so that the API can refuse it by name.
 export function readQuery(search) {

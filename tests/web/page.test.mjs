@@ -289,3 +289,57 @@ test("the type of a problem is the address of its explanation", async () => {
   assert.ok(await page.evaluate(() => { const { top } = document.querySelector(".target").getBoundingClientRect(); return top >= 0 && top < innerHeight; }), "in view");
   await close(page);
 });
+
+test("a row says how its price stands to the market, the offer why and what to ask", async () => {
+  const page = await open("/?gpu=a30&billing=on_demand");
+  await settled(page);
+  assert.equal(await rows(page).count(), 6);
+  const last = rows(page).last();
+  assert.equal(await last.locator(".fair.above_market").innerText(), "3.4 × the median");
+  assert.equal(await rows(page).first().locator(".fair").innerText(), "typical");
+  await last.locator("button.open").click();
+  const dialog = page.locator("dialog[open]");
+  await dialog.locator(".judgement").waitFor();
+  const text = await dialog.innerText();
+  for (const wanted of ["3.4 × the median", "$1.02 of 5 providers", "What to ask before you order", "Burn-in", "Interconnect", "Hidden fees", "Stock"]) assert.ok(text.includes(wanted), `${wanted} in ${text}`);
+  await close(page);
+});
+
+test("the verdict filters", async () => {
+  const page = await open("/?gpu=a30");
+  await settled(page);
+  await page.locator('select[name="verdict"]').selectOption("above_market");
+  await page.waitForURL(/verdict=above_market/);
+  await page.waitForFunction(() => document.querySelectorAll("main table tbody tr").length === 1);
+  assert.ok((await rows(page).innerText()).includes("Fair 5"));
+  await close(page);
+});
+
+test("the market: figures now, and a chart with its table", async () => {
+  const page = await open("/?view=market");
+  const row = page.locator("main table tbody tr", { hasText: "A30" });
+  await row.waitFor();
+  const text = await row.innerText();
+  for (const wanted of ["$1.02", "$1.10", "1 outlier"]) assert.ok(text.includes(wanted), `${wanted} in ${text}`);
+  await row.locator("button.open").click();
+  await page.waitForURL(/view=market&.*gpu=a30|gpu=a30.*view=market/);
+  await page.locator(".history canvas").waitFor();
+  await page.locator("details summary", { hasText: "as a table" }).click();
+  const days = page.locator("details table tbody tr");
+  assert.equal(await days.count(), 3);
+  assert.ok((await days.first().innerText()).includes("$1.02"));
+  await page.locator('select[name="interval"]').selectOption("month");
+  await page.waitForURL(/interval=month/);
+  await page.locator(".history canvas").waitFor();
+  const report = await new AxeBuilder({ page }).analyze();
+  assert.deepEqual(report.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(", ")}`), []);
+  await close(page);
+});
+
+test("the method can be read", async () => {
+  const page = await open("/docs/method");
+  assert.ok((await page.locator("main").innerText()).includes("One vote a provider"));
+  const report = await new AxeBuilder({ page }).analyze();
+  assert.deepEqual(report.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(", ")}`), []);
+  await close(page);
+});

@@ -25,6 +25,14 @@ for _ in $(seq 300); do
 done
 "$tree/rackrate" provider add web --name web >/dev/null
 RACKRATE_WEB_KEY=$("$tree/rackrate" key create web 2>/dev/null)
+# A market of six, seen three days ago, so that there are verdicts and days with fixings.
+prices=(1 1.02 1.05 1.1 1.0 3.5)
+for i in 0 1 2 3 4 5; do
+    "$tree/rackrate" provider add "fair-$i" --name "Fair $i" >/dev/null
+    echo "{\"offers\":[{\"external_id\":\"m\",\"gpu\":\"A30\",\"gpu_count\":4,\"region\":\"us-east\",\"prices\":[{\"billing\":\"on_demand\",\"price_per_gpu_hour\":${prices[i]}}]}]}" >"$work/fair.json"
+    "$tree/rackrate" import rackrate --provider "fair-$i" --as-of "$(date -u -d '3 days ago' +%F)" "$work/fair.json" >/dev/null 2>&1
+done
+"$tree/rackrate" fixing publish >/dev/null 2>&1
 export RACKRATE_WEB_KEY RACKRATE_WEB_BASE=http://127.0.0.1:$port
 node --test unit/*.test.mjs page.test.mjs >"$work/out" 2>&1
 code=$?
