@@ -88,7 +88,7 @@ test: deps build ## All tests, on a throw-away PostgreSQL.
 
 bench: deps build ## Measure, as ratios in one run (nginx, COPY, psql).
 	@$(MAKE) --no-print-directory $(JOBS) $(BENCH_BIN)
-	@tests/bench/run.sh $(B)
+	@tests/bench/run.sh $(B) $(BENCH)
 
 lint: deps ## Warnings by gcc and clang, cppcheck, -fanalyzer, include rules, format, contract.
 	@tests/tools/lint.sh
