@@ -6,6 +6,7 @@
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FAULTS_MAX 32
@@ -133,22 +134,88 @@ bool tool_refuse_sums(struct request *request, struct reply *reply, const char *
                                          name));
 }
 
-static void write_input(struct buf *out, const struct tool_input *input,
-                        const struct tool_value *value)
+/* What is written of an input but its value, made once: most answers leave most inputs out. */
+struct input_text {
+    char *left_out; /* the whole member, with its fallback */
+    size_t left_out_length;
+    char *given; /* a byte, and what follows a value that was given */
+    size_t given_length;
+};
+
+static void write_bounds(struct buf *out, const struct tool_input *input, bool given)
 {
-    buf_add_json_key(out, input->name);
-    buf_add_char(out, '{');
-    buf_add_json_member_decimal(out, "value", value->value, input->decimals);
     buf_add_json_member_string(out, "unit", input->unit);
-    buf_add_json_member_bool(out, "given", value->given);
+    buf_add_json_member_bool(out, "given", given);
     buf_add_json_member_decimal(out, "default", input->fallback, input->decimals);
     buf_add_json_member_decimal(out, "minimum", input->lowest, input->decimals);
     buf_add_json_member_decimal(out, "maximum", input->highest, input->decimals);
-    buf_add_json_member_string(out, "source",
-                               value->given            ? NULL
-                               : value->source != NULL ? value->source
-                                                       : input->source);
-    buf_add_char(out, '}');
+}
+
+static void open_input(struct buf *out, const struct tool_input *input, int64_t value)
+{
+    buf_add_json_key(out, input->name);
+    buf_add_char(out, '{');
+    buf_add_json_member_decimal(out, "value", value, input->decimals);
+}
+
+static struct input_text make_text(const struct tool_input *input)
+{
+    struct buf left_out = {0}, given = {0};
+    struct input_text text;
+    open_input(&left_out, input, input->fallback);
+    write_bounds(&left_out, input, false);
+    buf_add_json_member_string(&left_out, "source", input->source);
+    buf_add_char(&left_out, '}');
+    buf_add_char(&given, '0'); /* stands for the value, so that a comma follows */
+    write_bounds(&given, input, true);
+    buf_add_string(&given, ",\"source\":null}");
+    text.left_out = buf_detach(&left_out, &text.left_out_length);
+    text.given = buf_detach(&given, &text.given_length);
+    return text;
+}
+
+static void free_texts(struct input_text *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(texts[i].left_out);
+        free(texts[i].given);
+    }
+    free(texts);
+}
+
+/* Made by the first who asks; the loser of a race throws its own away. */
+static const struct input_text *texts_of(const struct tool *tool)
+{
+    struct input_text *known = atomic_load_explicit(tool->texts, memory_order_acquire);
+    if (known != NULL)
+        return known;
+    struct input_text *mine = xcalloc(tool->input_count, sizeof(*mine));
+    for (size_t i = 0; i < tool->input_count; i++)
+        mine[i] = make_text(&tool->inputs[i]);
+    if (atomic_compare_exchange_strong_explicit(tool->texts, &known, mine, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return mine;
+    free_texts(mine, tool->input_count);
+    return known;
+}
+
+static void write_input(struct buf *out, const struct tool_input *input,
+                        const struct input_text *text, const struct tool_value *value)
+{
+    if (value->given) {
+        open_input(out, input, value->value);
+        buf_add(out, text->given + 1, text->given_length - 1);
+    } else if (value->source == NULL && value->value == input->fallback) {
+        if (out->data[out->length - 1] != '{')
+            buf_add_char(out, ',');
+        buf_add(out, text->left_out, text->left_out_length);
+    } else {
+        open_input(out, input, value->value);
+        write_bounds(out, input, false);
+        buf_add_json_member_string(out, "source",
+                                   value->source != NULL ? value->source : input->source);
+        buf_add_char(out, '}');
+    }
 }
 
 void tool_write_inputs(struct buf *out, const struct tool *tool, const struct tool_value *values,
@@ -173,8 +240,9 @@ void tool_write_inputs(struct buf *out, const struct tool *tool, const struct to
         buf_add_json_member_string(out, "source", choice->source);
         buf_add_char(out, '}');
     }
+    const struct input_text *texts = texts_of(tool);
     for (size_t i = 0; i < tool->input_count; i++)
-        write_input(out, &tool->inputs[i], &values[i]);
+        write_input(out, &tool->inputs[i], &texts[i], &values[i]);
     buf_add_char(out, '}');
 }
 

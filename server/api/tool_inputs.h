@@ -6,6 +6,7 @@
 
 #include "server/http/http.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct tool_input {
@@ -31,12 +32,14 @@ struct tool_choice {
     const char *source;
 };
 
+struct input_text;
 struct tool {
     const struct tool_input *inputs;
     size_t input_count;
     const struct tool_choice *choices;
     size_t choice_count;
     const char *const *others; /* more parameters, read by the caller; ends with NULL; NULL none */
+    _Atomic(struct input_text *) *texts; /* a place of the tool's own, empty at first */
 };
 
 /* Reads the request's parameters into values[input_count] and the chosen words' numbers

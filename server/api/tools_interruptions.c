@@ -35,7 +35,8 @@ enum rate { RATE_RULE, RATE_UNEXPECTED, RATE_ALL, RATE_COUNT };
 static const char *const rate_words[] = {"per_100_gpus_month", "llama3_unexpected", "llama3_all",
                                          NULL};
 static const struct tool_choice choices[] = {{"rate", rate_words, RULE}};
-static const struct tool tool = {inputs, INPUT_COUNT, choices, 1, NULL};
+static _Atomic(struct input_text *) texts;
+static const struct tool tool = {inputs, INPUT_COUNT, choices, 1, NULL, &texts};
 
 /* A month of 730 hours on 100 GPUs is 24 months of a day on as many: days are counted in
  * thousandths, so the count is multiplied instead. */

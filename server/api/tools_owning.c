@@ -79,7 +79,9 @@ static const struct tool_choice choices[RENT_CHOICE_COUNT] = {
 };
 static const char *const others[] = {"gpu", NULL};
 
-const struct tool rent_tool = {inputs, RENT_INPUT_COUNT, choices, RENT_CHOICE_COUNT, others};
+static _Atomic(struct input_text *) texts;
+const struct tool rent_tool = {inputs, RENT_INPUT_COUNT, choices, RENT_CHOICE_COUNT, others,
+                               &texts};
 
 void owning_choose_machine(struct tool_value *values, size_t machine)
 {

@@ -10,6 +10,8 @@
 #include "server/catalog/market.h"
 #include "server/reference/gpu.h"
 
+#define ANSWER_BYTES 12288 /* room for nearly every answer, so that it is not moved as it grows */
+
 /* What renting costs an hour, and who says so. */
 struct rent {
     int64_t microusd; /* UNKNOWN: nobody */
@@ -131,7 +133,8 @@ static void write_owned_way(struct buf *out, enum hosting hosting, int64_t total
 }
 
 static bool write_range(struct buf *out, struct snapshot *snapshot,
-                        const struct rent_request *asked, const struct ownership_input *input)
+                        const struct rent_request *asked, const struct ownership_input *input,
+                        const struct ownership *chosen)
 {
     static const struct {
         const char *way;
@@ -144,8 +147,9 @@ static bool write_range(struct buf *out, struct snapshot *snapshot,
     for (size_t i = 0; i < sizeof(rented) / sizeof(rented[0]); i++)
         write_rented_way(out, rented[i].way, rented[i].commitment, snapshot, asked);
     for (int hosting = 0; hosting < HOSTING_COUNT; hosting++) {
-        struct ownership own;
-        if (!ownership_cost(input, (enum hosting)hosting, &own))
+        struct ownership own = *chosen;
+        if (hosting != (int)asked->chosen[RENT_CHOICE_HOSTING] &&
+            !ownership_cost(input, (enum hosting)hosting, &own))
             return false;
         write_owned_way(out, (enum hosting)hosting, own.total_microusd, asked);
     }
@@ -225,6 +229,7 @@ static bool write_answer(struct buf *out, struct snapshot *snapshot,
     int64_t as_of_us = snapshot_as_of_us(snapshot);
     if (!ownership_cost(&input, (enum hosting)asked->chosen[RENT_CHOICE_HOSTING], &own))
         return false;
+    (void)buf_reserve(out, ANSWER_BYTES);
     buf_add_char(out, '{');
     write_signed(out, "total_per_gpu_hour", own.total_microusd);
     write_per_used(out, "total_per_used_gpu_hour", own.total_microusd, values);
@@ -240,7 +245,8 @@ static bool write_answer(struct buf *out, struct snapshot *snapshot,
     if (!values[RENT_PRICE].given)
         rent = index_of(snapshot, asked, commitment);
     write_rent(out, asked, &rent);
-    if (!write_comparison(out, asked, &input, &rent) || !write_range(out, snapshot, asked, &input))
+    if (!write_comparison(out, asked, &input, &rent) ||
+        !write_range(out, snapshot, asked, &input, &own))
         return false;
     buf_add_string(out, rent.microusd < 0 ? ",\"unknown\":[\"rent_price_per_gpu_hour\"]"
                                           : ",\"unknown\":[]");

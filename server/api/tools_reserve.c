@@ -24,7 +24,8 @@ static const struct tool_input inputs[RESERVE_INPUT_COUNT] = {
     [RESERVE_FALL] = {"yearly_price_fall_percent", "percent a year", 3, 0, 100000, 0, NULL},
 };
 static const char *const others[] = {"offer", "gpu", "region", NULL};
-const struct tool reserve_tool = {inputs, RESERVE_INPUT_COUNT, NULL, 0, others};
+static _Atomic(struct input_text *) texts;
+const struct tool reserve_tool = {inputs, RESERVE_INPUT_COUNT, NULL, 0, others, &texts};
 
 struct reservation_input reserve_expectations(const struct tool_value *values)
 {

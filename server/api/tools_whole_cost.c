@@ -23,7 +23,8 @@ static const struct tool_input inputs[INPUT_COUNT] = {
     [STORAGE] = {"storage_gb", "GB kept all along", 3, 0, INT64_C(1000000000000), 0, NULL},
 };
 static const char *const others[] = {"offer", NULL};
-static const struct tool tool = {inputs, INPUT_COUNT, NULL, 0, others};
+static _Atomic(struct input_text *) texts;
+static const struct tool tool = {inputs, INPUT_COUNT, NULL, 0, others, &texts};
 
 static const char *const formulas =
     ",\"formulas\":{"

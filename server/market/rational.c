@@ -149,7 +149,8 @@ bool rational_round(struct rational value, unsigned decimals, int64_t *ret)
     int64_t scale = 1;
     for (unsigned i = 0; i < decimals; i++)
         scale *= 10;
-    value = rational_multiply(value, rational_of(scale, 1));
+    if (decimals > 0)
+        value = rational_multiply(value, rational_of(scale, 1));
     *ret = 0;
     if (!rational_valid(value))
         return false;

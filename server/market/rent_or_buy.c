@@ -145,17 +145,25 @@ bool ownership_cost(const struct ownership_input *input, enum hosting hosting,
            rational_round(lot.monthly, 0, &ret->monthly_microusd) && good;
 }
 
-/* What owning has cost by the end of a month, for as many usable hours as a renter has. */
+/* What owning has cost by the end of a month, for as many usable hours as a renter has. All but the
+ * interest are whole micro-dollars. */
 static bool bought_by(const struct lot *lot, const struct ownership_input *input, int32_t month,
                       bool last, int64_t *ret)
 {
-    struct rational at = rational_of(month, 1);
-    struct rational cost = rational_add(lot->capital, rational_multiply(lot->monthly, at));
-    if (input->finance_percent_milli > 0)
-        cost = rational_add(cost, interest(lot, input, last ? lot->months : at));
-    if (last)
-        cost = rational_subtract(cost, lot->residual);
-    return rational_round(rational_divide(cost, lot->usable), 0, ret);
+    if (!rational_valid(lot->capital) || !rational_valid(lot->monthly) ||
+        !rational_valid(lot->residual))
+        return false;
+    __int128 whole = lot->capital.numerator + lot->monthly.numerator * month -
+                     (last ? lot->residual.numerator : 0);
+    if (input->finance_percent_milli > 0) {
+        struct rational months = last ? lot->months : rational_of(month, 1);
+        struct rational cost =
+            rational_add((struct rational){whole, 1}, interest(lot, input, months));
+        return rational_round(rational_divide(cost, lot->usable), 0, ret);
+    }
+    whole = round_half_even(whole * PERCENT_MILLI, lot->usable.numerator);
+    *ret = (int64_t)whole;
+    return whole <= INT64_MAX && whole >= INT64_MIN;
 }
 
 static void add_point(struct rent_or_buy *result, int32_t month, int64_t buying, int64_t renting)
