@@ -103,7 +103,8 @@ static bool check_names(struct request *request, struct reply *reply, const stru
 bool tool_read(struct request *request, struct reply *reply, const struct tool *tool,
                struct tool_value *values, size_t *chosen)
 {
-    struct faults faults = {.count = 0};
+    struct faults faults; /* items are written before they are read */
+    faults.count = 0;
     if (!check_names(request, reply, tool))
         return false;
     for (size_t i = 0; i < tool->input_count; i++)

@@ -106,7 +106,7 @@ Test(tools_api, rent_vs_buy_rents_at_the_index)
 {
     static const char *const prices[] = {"2.4", "2.5", "2.6"};
     for (int i = 0; i < 3; i++) {
-        char slug[16], offer[512], id[64];
+        char slug[24], offer[512], id[64];
         snprintf(slug, sizeof(slug), "rent-%d", i);
         snprintf(offer, sizeof(offer),
                  "{\"external_id\":\"m\",\"gpu\":\"h100-sxm\",\"gpu_count\":8,\"prices\":[{"
@@ -217,7 +217,7 @@ Test(tools_api, reserve_vs_on_demand_in_a_region)
                   {"us-east", "3.4", "2.2"},
                   {"se-stockholm", "9", "8"}};
     for (int i = 0; i < 4; i++) {
-        char slug[16], offer[512], id[64];
+        char slug[24], offer[512], id[64];
         snprintf(slug, sizeof(slug), "east-%d", i);
         snprintf(offer, sizeof(offer),
                  "{\"external_id\":\"m\",\"gpu\":\"h200-sxm\",\"gpu_count\":8,\"region\":\"%s\","
