@@ -20,7 +20,7 @@ static void stop(void)
     test_api_stop(&api);
 }
 
-TestSuite(tools_api, .init = start, .fini = stop, .timeout = 60);
+TestSuite(tools_api, .init = start, .fini = stop, .timeout = 300);
 
 static json_t *get(const char *target)
 {
@@ -403,4 +403,91 @@ Test(tools_api, answers_have_entity_tags)
         loopback_reply_free(&first);
         loopback_reply_free(&again);
     }
+}
+
+/* A value of an input: an end of its range, or something between, as a plain decimal. */
+static void random_value(const json_t *input, char out[static 64])
+{
+    double low = number(input, "minimum"), high = number(input, "maximum");
+    double at = random() % 4 == 0   ? low
+                : random() % 4 == 0 ? high
+                : random() % 2 == 0 ? floor(low + (high - low) * drand48())
+                                    : floor(low + (high - low) * pow(drand48(), 12));
+    if (at < low || (at == 0 && low > 0))
+        at = low;
+    int length = snprintf(out, 64, "%.6f", at);
+    while (out[length - 1] == '0')
+        out[--length] = '\0';
+    if (out[length - 1] == '.')
+        out[length - 1] = '\0';
+}
+
+/* Adds a random choice of the inputs of an answer to a query. */
+static void random_query(const json_t *inputs, char *query, size_t size)
+{
+    const char *name;
+    json_t *input;
+    json_object_foreach((json_t *)(uintptr_t)inputs, name, input)
+    {
+        size_t length = strlen(query);
+        char value[64];
+        const json_t *choices = json_object_get(input, "choices");
+        if (random() % 2 == 0)
+            continue;
+        if (choices == NULL)
+            random_value(input, value);
+        else
+            snprintf(value, sizeof(value), "%s",
+                     json_string_value(
+                         json_array_get(choices, (size_t)random() % json_array_size(choices))));
+        snprintf(query + length, size - length, "&%s=%s", name, value);
+    }
+}
+
+/* Whatever is asked within the bounds is answered, or refused as more than can be added up, or as
+ * two things that exclude each other. */
+Test(tools_api, everything_within_the_bounds_is_answered)
+{
+    char id[64], of_offer[128], cost[128];
+    upload("acme", priced, id);
+    snprintf(of_offer, sizeof(of_offer), "/v1/tools/reserve-vs-on-demand?offer=%s", id);
+    snprintf(cost, sizeof(cost), "/v1/tools/whole-cost?offer=%s", id);
+    const char *const bases[] = {
+        "/v1/tools/rent-vs-buy?gpu=h100-sxm",
+        "/v1/tools/interruptions?",
+        "/v1/tools/reserve-vs-on-demand?",
+        "/v1/tools/reserve-vs-on-demand?gpu=h100-sxm",
+        of_offer,
+        cost,
+    };
+    json_t *example = get("/v1/tools/reserve-vs-on-demand?reserved_price=2&on_demand_price=3&"
+                          "term_months=12");
+    size_t answered = 0;
+    srandom(17);
+    srand48(17);
+    for (int i = 0; i < 1800; i++) {
+        const char *base = bases[i % 6];
+        json_t *whole = i % 6 == 2 ? json_incref(example) : get(base);
+        char target[4096];
+        int status;
+        snprintf(target, sizeof(target), "%s", base);
+        random_query(json_object_get(whole, "inputs"), target, sizeof(target));
+        json_t *answer = test_api_json(&api, "GET", target, NULL, NULL, &status);
+        cr_assert(answer != NULL, "%s: no JSON", target);
+        json_t *item = json_array_get(json_object_get(answer, "errors"), 0);
+        const char *code = json_string_value(json_object_get(item, "code"));
+        cr_assert(status == 200 ||
+                      (status == 400 && code != NULL &&
+                       (strcmp(code, "conflict") == 0 || strcmp(code, "missing") == 0 ||
+                        strcmp(code, "out_of_range") == 0)),
+                  "%s: %d %s", target, status, code);
+        if (code != NULL && strcmp(code, "out_of_range") == 0)
+            cr_assert(strstr(text(item, "message"), "trillion") != NULL, "%s: %s", target,
+                      text(item, "message"));
+        answered += status == 200;
+        json_decref(answer);
+        json_decref(whole);
+    }
+    cr_expect(answered > 600, "%zu were answered", answered);
+    json_decref(example);
 }
