@@ -14,13 +14,24 @@ struct counted {
     uint16_t term;
     uint16_t slot;
     uint8_t size;
+    uint32_t offer; /* numbered as they are found */
     int64_t microusd;
 };
 
 struct gathering {
     struct counted *items;
     size_t count, capacity;
+    uint32_t offers;
     uint32_t *excluded;
+};
+
+/* What settling needs at hand. */
+struct settling {
+    struct market_slots slots;
+    struct index_vote *votes;
+    uint64_t *scratch;
+    uint32_t *seen; /* by offer: the last run it was counted in */
+    uint32_t run;
 };
 
 static void gather_row(struct gathering *gathering, const struct market_source *source,
@@ -42,9 +53,11 @@ static void gather_row(struct gathering *gathering, const struct market_source *
             .term = segment->entry_term[e],
             .slot = segment->provider[row],
             .size = (uint8_t)(segment->entry_market[e] % CLUSTER_SIZE_COUNT),
+            .offer = gathering->offers,
             .microusd = segment->entry_microusd[e],
         };
     }
+    gathering->offers++;
 }
 
 static void gather(struct gathering *gathering, const struct market_source *source,
@@ -95,23 +108,25 @@ static int by_term_and_size(const void *a, const void *b)
 }
 
 /* Figures of prices sorted by provider and amount: one vote a provider, its median. */
-static struct index_figures settle(const struct counted *items, size_t count,
-                                   const struct market_slots *slots, struct index_vote *votes,
-                                   uint64_t *scratch)
+static struct index_figures settle(struct settling *with, const struct counted *items, size_t count)
 {
     size_t voters = 0;
+    with->run++;
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i; end < count && items[end].slot == items[i].slot; end++)
-            scratch[end - i] = (uint64_t)items[end].microusd;
-        votes[voters++] = (struct index_vote){
-            .microusd = index_median(scratch, end - i),
-            .offers = (uint32_t)(end - i),
+        struct index_vote *vote = &with->votes[voters++];
+        *vote = (struct index_vote){
             .provider = items[i].slot,
-            .origin = slots->origin[items[i].slot],
-            .order = slots->order[items[i].slot],
+            .origin = with->slots.origin[items[i].slot],
+            .order = with->slots.order[items[i].slot],
         };
+        for (end = i; end < count && items[end].slot == items[i].slot; end++) {
+            with->scratch[end - i] = (uint64_t)items[end].microusd;
+            vote->offers += with->seen[items[end].offer] != with->run;
+            with->seen[items[end].offer] = with->run;
+        }
+        vote->microusd = index_median(with->scratch, end - i);
     }
-    return index_settle(votes, voters, scratch);
+    return index_settle(with->votes, voters, with->scratch);
 }
 
 /* The last of the items that belong together with the first, by term or by term and size. */
@@ -150,9 +165,12 @@ size_t snapshot_term_prices(struct snapshot *snapshot, uint16_t gpu_index, uint1
     *ret = NULL;
     if (gathering.count == 0)
         return 0;
-    struct market_slots slots = market_slots_make(snapshot);
-    struct index_vote *votes = xcalloc(gathering.count, sizeof(*votes));
-    uint64_t *scratch = xcalloc(3 * gathering.count, sizeof(*scratch));
+    struct settling with = {
+        .slots = market_slots_make(snapshot),
+        .votes = xcalloc(gathering.count, sizeof(*with.votes)),
+        .scratch = xcalloc(3 * gathering.count, sizeof(*with.scratch)),
+        .seen = xcalloc(gathering.offers, sizeof(*with.seen)),
+    };
     for (int sized = 0; sized < 2; sized++) {
         qsort(gathering.items, gathering.count, sizeof(*gathering.items),
               sized ? by_term_and_size : by_term);
@@ -170,14 +188,15 @@ size_t snapshot_term_prices(struct snapshot *snapshot, uint16_t gpu_index, uint1
                 .billing = (enum billing)first->billing,
                 .term_months = first->term,
                 .cluster_size = sized ? (enum cluster_size)first->size : CLUSTER_SIZE_COUNT,
-                .figures = settle(first, end - i, &slots, votes, scratch),
+                .figures = settle(&with, first, end - i),
             };
         }
     }
     qsort(*ret, count, sizeof(**ret), by_place_in_list);
-    free(scratch);
-    free(votes);
-    market_slots_free(&slots);
+    free(with.seen);
+    free(with.scratch);
+    free(with.votes);
+    market_slots_free(&with.slots);
     free(gathering.items);
     return count;
 }
