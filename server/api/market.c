@@ -95,10 +95,11 @@ static const char *write_rows(struct request *request, struct buf *out, struct s
     unsigned last_commitment = 0;
     for (uint16_t i = 0; i < gpu_count(); i++) {
         uint16_t gpu = by_slug[i];
-        for (unsigned c = 0; c < COMMITMENT_COUNT; c++) {
-            if ((wanted->gpus != NULL && wanted->gpus[gpu] == 0) ||
-                (wanted->commitments >> c & 1) == 0)
-                continue;
+        if (wanted->gpus != NULL && wanted->gpus[gpu] == 0)
+            continue;
+        unsigned offered = snapshot_market_commitments(snapshot, gpu, request->received_at_us);
+        for (unsigned left = offered & wanted->commitments; left != 0; left &= left - 1) {
+            unsigned c = (unsigned)__builtin_ctz(left);
             size_t before = out->length;
             if (shown > 0)
                 buf_add_char(out, ',');

@@ -14,6 +14,9 @@ bool snapshot_market_figures(struct snapshot *snapshot, uint16_t gpu_index,
                              enum commitment commitment, enum continent continent, int64_t now_us,
                              struct index_figures *ret_figures);
 
+/* Commitments under which anybody offers a GPU, counted or left out, as bits 1 << commitment. */
+unsigned snapshot_market_commitments(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us);
+
 /* The same as a JSON object (gpu, billing, term_bucket, continent, price_per_gpu_hour, offers,
  * providers, excluded by reason). False, and nothing written, where nobody has such a price at all,
  * not even one that is left out. `excluded` is null for a single continent. */

@@ -246,6 +246,15 @@ bool snapshot_market_figures(struct snapshot *snapshot, uint16_t gpu_index,
     return ret_figures->providers > 0;
 }
 
+unsigned snapshot_market_commitments(struct snapshot *snapshot, uint16_t gpu_index, int64_t now_us)
+{
+    const struct gpu_market *market = market_of(snapshot, gpu_index, now_us);
+    unsigned bits = 0;
+    for (unsigned c = 0; market != NULL && c < COMMITMENT_COUNT; c++)
+        bits |= (unsigned)(market->row_length[c] > 0) << c;
+    return bits;
+}
+
 bool snapshot_market_write(struct snapshot *snapshot, uint16_t gpu_index,
                            enum commitment commitment, enum continent continent, int64_t now_us,
                            struct buf *out)
@@ -276,16 +285,25 @@ const struct market_comparables *market_comparables_of(struct gpu_market *const 
     return market == NULL ? &nothing : &market->comparables[segment->entry_market[entry]];
 }
 
-static size_t put(char *out, size_t at, const char *text, size_t length)
-{
-    memcpy(out + at, text, length);
-    return at + length;
-}
-
-static size_t put_string(char *out, size_t at, const char *text)
-{
-    return put(out, at, text, strlen(text));
-}
+/* What stands before the ratio and behind the comparables, ready by verdict. Whoever quotes a price
+ * so far from the others' is to be asked about four things, which /docs/method explains. */
+struct verdict_text {
+    const char *before, *behind;
+    uint8_t before_length, behind_length;
+};
+#define ASK_ALL "[\"burn_in\",\"interconnect\",\"hidden_fees\",\"stock\"]"
+#define TEXT(name, ask)                                                                            \
+    {                                                                                              \
+        ",\"verdict\":\"" name "\",\"ratio_to_median\":", ",\"ask\":" ask,                         \
+            sizeof(",\"verdict\":\"" name "\",\"ratio_to_median\":") - 1,                          \
+            sizeof(",\"ask\":" ask) - 1                                                            \
+    }
+static const struct verdict_text verdict_texts[VERDICT_COUNT] = {
+    [VERDICT_BELOW_MARKET] = TEXT("below_market", ASK_ALL),
+    [VERDICT_TYPICAL] = TEXT("typical", "[]"),
+    [VERDICT_ABOVE_MARKET] = TEXT("above_market", ASK_ALL),
+    [VERDICT_INSUFFICIENT_DATA] = TEXT("insufficient_data", "[]"),
+};
 
 size_t market_write_verdict(struct gpu_market *const *table, const struct segment *segment,
                             uint32_t row, uint32_t entry, char *out)
@@ -294,17 +312,16 @@ size_t market_write_verdict(struct gpu_market *const *table, const struct segmen
     const struct market_comparables *against =
         market_comparables_of(table, segment, row, entry, &text);
     int64_t microusd = segment->entry_microusd[entry];
-    enum price_verdict verdict = price_verdict(&against->comparables, microusd);
+    const struct verdict_text *words =
+        &verdict_texts[price_verdict(&against->comparables, microusd)];
     int64_t ratio = price_ratio_to_median(&against->comparables, microusd);
-    size_t at = put_string(out, 0, ",\"verdict\":\"");
-    at = put_string(out, at, price_verdict_name(verdict));
-    at = put_string(out, at, "\",\"ratio_to_median\":");
+    char *at = mempcpy(out, words->before, words->before_length);
     if (ratio < 0)
-        at = put_string(out, at, "null");
+        at = mempcpy(at, "null", 4);
     else
-        at += decimal_print(ratio, 4, out + at);
-    out[at++] = ',';
-    at = put(out, at, text + against->text, against->text_length);
-    at = put_string(out, at, ",\"ask\":");
-    return put_string(out, at, price_verdict_ask(verdict));
+        at += decimal_print(ratio, 4, at);
+    *at++ = ',';
+    at = mempcpy(at, text + against->text, against->text_length);
+    at = mempcpy(at, words->behind, words->behind_length);
+    return (size_t)(at - out);
 }

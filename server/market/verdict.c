@@ -43,17 +43,3 @@ int64_t price_ratio_to_median(const struct comparables *comparables, int64_t mic
         return UNKNOWN;
     return decimal_muldiv_half_even(microusd, 10000, comparables->median_microusd, NULL);
 }
-
-const char *price_verdict_ask(enum price_verdict verdict)
-{
-    switch (verdict) {
-    case VERDICT_BELOW_MARKET:
-    case VERDICT_ABOVE_MARKET:
-        return "[\"burn_in\",\"interconnect\",\"hidden_fees\",\"stock\"]";
-    case VERDICT_TYPICAL:
-    case VERDICT_INSUFFICIENT_DATA:
-    case VERDICT_COUNT:
-        break;
-    }
-    return "[]";
-}

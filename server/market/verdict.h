@@ -52,8 +52,4 @@ static inline enum price_verdict price_verdict(const struct comparables *compara
 /* price / median in ten-thousandths, half-even; UNKNOWN without a median. */
 int64_t price_ratio_to_median(const struct comparables *comparables, int64_t microusd);
 
-/* What to ask of whoever quotes a price so far from the others', as a JSON array of words explained
- * in /docs/method: burn_in, interconnect, hidden_fees, stock; empty for the other verdicts. */
-const char *price_verdict_ask(enum price_verdict verdict);
-
 #endif

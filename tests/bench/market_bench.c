@@ -124,7 +124,7 @@ static void load(struct catalog *catalog, size_t offers, struct buf *rows)
 }
 
 static void print_share(struct catalog *catalog, const struct catalog_stats *before,
-                        const char *what, int times)
+                        const char *what, const char *figure, int times)
 {
     struct catalog_stats after;
     catalog_get_stats(catalog, &after);
@@ -132,6 +132,7 @@ static void print_share(struct catalog *catalog, const struct catalog_stats *bef
            market = (double)(after.market_us - before->market_us);
     printf("  %-28s %9.0f us, of which figures and verdicts %8.0f us: %4.1f %% on top\n", what,
            build / times, market / times, 100 * market / (build - market));
+    printf("figure %s %.3f\n", figure, market / (build - market));
 }
 
 static void measure_changes(struct catalog *catalog, size_t each, size_t size)
@@ -152,7 +153,7 @@ static void measure_changes(struct catalog *catalog, size_t each, size_t size)
         arena_free(&arena);
     }
     snprintf(what, sizeof(what), "a change of %zu offers", size);
-    print_share(catalog, &before, what, CHANGES);
+    print_share(catalog, &before, what, "change", CHANGES);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -245,6 +246,8 @@ static void measure_day(struct catalog *catalog, const struct buf *rows)
         printf(", in SQL %lld ms: %.2fx", (long long)sql[ROUNDS / 2] / 1000,
                (double)own[ROUNDS / 2] / (double)sql[ROUNDS / 2]);
     printf("\n");
+    if (connection != NULL)
+        printf("figure day %.3f\n", (double)own[ROUNDS / 2] / (double)sql[ROUNDS / 2]);
     PQfinish(connection);
 }
 
@@ -260,7 +263,7 @@ int main(int argument_count, char **arguments)
         catalog_get_stats(catalog, &before);
         load(catalog, offers, &rows);
         printf("%zu offers, three prices each, of %d providers:\n", offers, PROVIDERS);
-        print_share(catalog, &before, "loading all", 1);
+        print_share(catalog, &before, "loading all", "load", 1);
         measure_day(catalog, &rows);
         measure_changes(catalog, offers / PROVIDERS, 1);
         measure_changes(catalog, offers / PROVIDERS, 100);
