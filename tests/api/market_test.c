@@ -1,5 +1,6 @@
 /* The market over the API: figures, explanations, paging, verdicts on offers. */
 #include "tests/support/test_api.h"
+#include "tests/support/test_database.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -200,6 +201,146 @@ Test(market_api, bad_input_is_named)
         snprintf(target, sizeof(target), "/v1/market/summary?%s", cases[i].query);
         for (char *space = target; (space = strchr(space, ' ')) != NULL;)
             *space = '+';
+        json_t *answer = test_api_json(&api, "GET", target, NULL, NULL, &status);
+        json_t *error = json_array_get(json_object_get(answer, "errors"), 0);
+        cr_expect(status == 400 && error != NULL &&
+                      strcmp(text(error, "parameter"), cases[i].parameter) == 0,
+                  "%s: %d", cases[i].query, status);
+        json_decref(answer);
+    }
+}
+
+/* Ten published days of h100-sxm on demand from 2026-07-01 on: 1.00, 1.10, … USD; the fifth is
+ * missing. */
+static void ten_days(void)
+{
+    free(test_sql(
+        api.connection,
+        "INSERT INTO fixing_days (day, revision, version, method_version, row_count, made_by) "
+        "SELECT DATE '2026-06-30' + i, 1, i, 1, 1, 'cli' FROM generate_series(1, 10) i;"
+        "INSERT INTO fixings SELECT DATE '2026-06-30' + i, 1, 'h100-sxm', 'on_demand', 0, '', m, "
+        "m, m, m, m, 7, 6, "
+        "sha256('x') FROM (SELECT i, 900000 + i * 100000 AS m FROM generate_series(1, 10) i WHERE "
+        "i <> 5) x"));
+    cr_assert(node_catch_up(api.app.node, api.connection));
+}
+
+static size_t dates(const json_t *answer, char *out)
+{
+    size_t i;
+    json_t *row;
+    out[0] = '\0';
+    json_array_foreach(json_object_get(answer, "data"), i, row)
+        sprintf(out + strlen(out), "%s%s", i > 0 ? " " : "", text(row, "date") + 5);
+    return i;
+}
+
+Test(market_api, history_pages_newest_first)
+{
+    char target[512] = "/v1/market/history?gpu=H100%20SXM5&limit=4", out[400];
+    struct buf all = {0};
+    ten_days();
+    for (int page = 0; page < 3; page++) {
+        json_t *answer = get(target);
+        cr_expect(number(answer, "total") == 9);
+        cr_expect_str_eq(text(answer, "gpu"), "h100-sxm");
+        cr_expect_str_eq(text(answer, "as_of"), "2026-07-11T00:00:00Z");
+        dates(answer, out);
+        buf_printf(&all, "%s%s", page > 0 ? " | " : "", out);
+        const char *cursor = text(answer, "next_cursor");
+        cr_expect((cursor == NULL) == (page == 2));
+        if (cursor != NULL)
+            snprintf(target, sizeof(target),
+                     "/v1/market/history?gpu=H100%%20SXM5&limit=4&cursor=%s", cursor);
+        json_decref(answer);
+    }
+    cr_expect_str_eq(all.data, "07-10 07-09 07-08 07-07 | 07-06 07-04 07-03 07-02 | 07-01");
+    buf_free(&all);
+}
+
+Test(market_api, history_keeps_to_its_range_and_interval)
+{
+    static const struct {
+        const char *query, *dates;
+    } cases[] = {
+        {"from=2026-07-03&to=2026-07-06", "07-06 07-04 07-03"},
+        {"from=2026-07-05&to=2026-07-05", ""},
+        {"to=2026-06-30", ""},
+        {"from=2026-07-10", "07-10"},
+        {"interval=week", "07-06 06-29"},
+        {"interval=week&from=2026-07-08", "07-06"},
+        {"interval=week&to=2026-07-05", "06-29"},
+        {"interval=month&from=2026-07-20&to=2026-07-25", "07-01"},
+        {"interval=month&from=2026-08-01", ""},
+        {"billing=spot", ""},
+        {"term_months=12", ""},
+        {"continent=EU", ""},
+    };
+    char out[400];
+    ten_days();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char target[256];
+        snprintf(target, sizeof(target), "/v1/market/history?gpu=h100-sxm&%s", cases[i].query);
+        json_t *answer = get(target);
+        size_t count = dates(answer, out);
+        cr_expect(strcmp(out, cases[i].dates) == 0 && number(answer, "total") == (double)count,
+                  "%s: %s", cases[i].query, out);
+        json_decref(answer);
+    }
+    json_t *weeks = get("/v1/market/history?gpu=h100-sxm&interval=week");
+    json_t *week = json_array_get(json_object_get(weeks, "data"), 1); /* 1.0 1.1 1.2 1.3 */
+    cr_expect(number(week, "days") == 4 && json_is_false(json_object_get(week, "complete")));
+    cr_expect(number(json_object_get(week, "price_per_gpu_hour"), "median") == 1.15);
+    json_decref(weeks);
+}
+
+Test(market_api, history_is_told_apart_by_its_entity_tag)
+{
+    ten_days();
+    const char *target = "/v1/market/history?gpu=h100-sxm";
+    struct loopback_reply reply = test_api_call(&api, "GET", target, NULL, NULL, NULL);
+    char *etag = test_reply_header(&reply, "ETag"), headers[200];
+    cr_assert_not_null(etag);
+    snprintf(headers, sizeof(headers), "if-none-match: %s", etag);
+    cr_expect(test_api_status(&api, "GET", target, NULL, headers, NULL) == 304);
+    cr_expect(test_api_status(&api, "GET", "/v1/market/history?gpu=h200-sxm", NULL, headers,
+                              NULL) == 200);
+    free(test_sql(api.connection,
+                  "INSERT INTO fixing_days (day, revision, version, method_version, row_count, "
+                  "made_by) VALUES ('2026-07-11', 1, 11, 1, 0, 'cli')"));
+    cr_assert(node_catch_up(api.app.node, api.connection));
+    cr_expect(test_api_status(&api, "GET", target, NULL, headers, NULL) == 200);
+    free(etag);
+    loopback_reply_free(&reply);
+}
+
+Test(market_api, bad_history_is_named)
+{
+    static const struct {
+        const char *query, *parameter;
+    } cases[] = {
+        {"", "gpu"},
+        {"gpu=h100", "gpu"},
+        {"gpu=nonsense", "gpu"},
+        {"gpu=h100-sxm&from=2026-02-29", "from"},
+        {"gpu=h100-sxm&to=2026-07-05T00:00:00Z", "to"},
+        {"gpu=h100-sxm&from=yesterday", "from"},
+        {"gpu=h100-sxm&from=2026-07-06&to=2026-07-05", "from"},
+        {"gpu=h100-sxm&interval=hour", "interval"},
+        {"gpu=h100-sxm&billing=reserved", "term_months"},
+        {"gpu=h100-sxm&billing=reserved&term_months=0", "term_months"},
+        {"gpu=h100-sxm&billing=spot&term_months=3", "term_months"},
+        {"gpu=h100-sxm&term_months=601", "term_months"},
+        {"gpu=h100-sxm&billing=weekly", "billing"},
+        {"gpu=h100-sxm&continent=Europe", "continent"},
+        {"gpu=h100-sxm&limit=0", "limit"},
+        {"gpu=h100-sxm&cursor=abc", "cursor"},
+        {"gpu=h100-sxm&days=3", "days"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char target[256];
+        int status;
+        snprintf(target, sizeof(target), "/v1/market/history?%s", cases[i].query);
         json_t *answer = test_api_json(&api, "GET", target, NULL, NULL, &status);
         json_t *error = json_array_get(json_object_get(answer, "errors"), 0);
         cr_expect(status == 400 && error != NULL &&
