@@ -256,8 +256,11 @@ enum db_status db_fixing_past_offers(struct db_connection *connection, int64_t a
             db_run_each(connection, STATEMENT_FIXING_OFFERS, &params, all.count, take_live, &all);
         params_free(&params);
     }
-    for (size_t i = 0; i < undos.count && status == DB_OK; i++)
-        undo_one(find(&all, undos.items[i].id), &undos.items[i], arena);
+    for (size_t i = 0; i < undos.count && status == DB_OK; i++) {
+        struct rewind *rewind = find(&all, undos.items[i].id);
+        if (rewind != NULL) /* each id was listed */
+            undo_one(rewind, &undos.items[i], arena);
+    }
     free(undos.items);
     if (status == DB_OK) {
         add_ids(&params, &all);

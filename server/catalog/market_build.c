@@ -6,6 +6,7 @@
 #include "server/catalog/rank.h"
 #include "server/reference/gpu.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,26 +22,28 @@ static void change(struct build *build, uint16_t slot, const struct part_item *n
         to->now = (struct contribution){now->microusd, now->offers, slot};
 }
 
-/* What differs between a provider's part of before and of now; either may be NULL. */
-static void compare_parts(struct build *build, const struct provider_part *before,
+/* What differs between a provider's part of before and of now. */
+static void compare_parts(struct build *build, uint16_t slot, const struct provider_part *before,
                           const struct provider_part *now)
 {
-    uint16_t slot = now != NULL ? now->slot : before->slot;
-    size_t old_count = before == NULL ? 0 : before->count, new_count = now == NULL ? 0 : now->count;
-    for (size_t i = 0, j = 0; i < old_count || j < new_count;) {
-        const struct part_item *x = i < old_count ? &before->items[i] : NULL;
-        const struct part_item *y = j < new_count ? &now->items[j] : NULL;
-        if (y == NULL || (x != NULL && x->cell < y->cell)) {
-            change(build, slot, NULL, x->cell);
+    size_t i = 0, j = 0;
+    while (i < before->count || j < now->count) {
+        unsigned was = i < before->count ? before->items[i].cell : UINT_MAX;
+        unsigned is = j < now->count ? now->items[j].cell : UINT_MAX;
+        if (was < is) {
+            change(build, slot, NULL, (uint16_t)was);
             i++;
             continue;
         }
-        if (x == NULL || y->cell < x->cell || x->microusd != y->microusd || x->offers != y->offers)
-            change(build, slot, y, y->cell);
-        i += x != NULL && x->cell == y->cell;
+        if (is < was || before->items[i].microusd != now->items[j].microusd ||
+            before->items[i].offers != now->items[j].offers)
+            change(build, slot, &now->items[j], (uint16_t)is);
+        i += is == was;
         j++;
     }
 }
+
+static const struct provider_part nothing;
 
 /* All parts after the change, by slot; the changes of cells are noted on the way. */
 static void combine_parts(struct build *build, const struct gpu_market *base,
@@ -50,9 +53,10 @@ static void combine_parts(struct build *build, const struct gpu_market *base,
     market->parts = xcalloc(old_count + build->part_count, sizeof(struct provider_part *));
     build->change_count = 0;
     for (size_t i = 0; i < old_count; i++) {
-        struct provider_part *old = base->parts[i], *now = NULL;
+        struct provider_part *old = base->parts[i];
+        const struct provider_part *now = &nothing;
         for (; next < build->part_count && build->parts[next]->slot < old->slot; next++) {
-            compare_parts(build, NULL, build->parts[next]);
+            compare_parts(build, build->parts[next]->slot, &nothing, build->parts[next]);
             market->parts[market->part_count++] = build->parts[next];
         }
         if (build->wanted != NULL && build->wanted[old->slot] == 0) {
@@ -60,12 +64,14 @@ static void combine_parts(struct build *build, const struct gpu_market *base,
             market->parts[market->part_count++] = old;
             continue;
         }
-        if (next < build->part_count && build->parts[next]->slot == old->slot)
-            now = market->parts[market->part_count++] = build->parts[next++];
-        compare_parts(build, old, now);
+        if (next < build->part_count && build->parts[next]->slot == old->slot) {
+            now = build->parts[next];
+            market->parts[market->part_count++] = build->parts[next++];
+        }
+        compare_parts(build, old->slot, old, now);
     }
     for (; next < build->part_count; next++) {
-        compare_parts(build, NULL, build->parts[next]);
+        compare_parts(build, build->parts[next]->slot, &nothing, build->parts[next]);
         market->parts[market->part_count++] = build->parts[next];
     }
 }

@@ -414,7 +414,7 @@ Test(fixing, random_days_are_what_sql_makes_of_them, .timeout = 300)
     int32_t first = day("2026-03-20");
     free(test_sql(connection, INDEX_SQL_TABLES INDEX_SQL_FUNCTIONS));
     for (int p = 0; p < PROVIDERS; p++) {
-        char slug[8], sql[80];
+        char slug[16], sql[80];
         snprintf(slug, sizeof(slug), "p%d", p);
         snprintf(sql, sizeof(sql), "INSERT INTO index_provider VALUES ('%s', NULL)", slug);
         add_provider(slug);
@@ -423,7 +423,7 @@ Test(fixing, random_days_are_what_sql_makes_of_them, .timeout = 300)
     for (int d = 0; d < DAYS; d++) {
         for (int p = 0; p < PROVIDERS; p++) {
             struct buf sql = {0};
-            char slug[8];
+            char slug[16];
             snprintf(slug, sizeof(slug), "p%d", p);
             if (d > 0)
                 buf_add(&inputs[d][p], inputs[d - 1][p].data == NULL ? "" : inputs[d - 1][p].data,
