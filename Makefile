@@ -82,7 +82,8 @@ run: build ## Serve http://127.0.0.1:8080/ on a private PostgreSQL; Ctrl-C stops
 
 test-build: $(B)/rackrate $(TEST_BIN)
 
-test: deps build ## All tests, on a throw-away PostgreSQL.
+test: build ## All tests, on a throw-away PostgreSQL.
+	@tests/tools/deps.sh deploy/debian-packages.txt test
 	@$(MAKE) --no-print-directory $(JOBS) test-build
 	@tests/tools/run-tests.sh $(B) $(TESTS)
 

@@ -89,7 +89,13 @@ int main(int argc, char **argv)
             commands[i].run(&cli);
             return EXIT_DONE;
         }
-        return commands[i].run(&cli);
+        int code = commands[i].run(&cli);
+        /* What no command took. */
+        for (int k = 0; code == EXIT_USAGE && k < cli.argc; k++) {
+            if (strncmp(cli.argv[k], "--", 2) == 0)
+                fprintf(stderr, "rackrate: %s takes no %s\n", argv[1], cli.argv[k]);
+        }
+        return code;
     }
     fprintf(stderr, "rackrate: no command is called %s\n", argv[1]);
     return help(stderr, EXIT_USAGE);

@@ -70,6 +70,11 @@ static void read_provider(struct json_body *body, struct provider *provider)
         json_body_refuse(body, "kind", "unknown_value",
                          "kind is hyperscaler, gpu_cloud, marketplace, colocation or reseller.");
     json_body_text(body, "resells", PROVIDER_SLUG_MAX, &provider->resells);
+    if (provider->resells != NULL &&
+        (provider->kind != PROVIDER_RESELLER || !provider_slug_is_valid(provider->resells) ||
+         (provider->slug != NULL && strcmp(provider->resells, provider->slug) == 0)))
+        json_body_refuse(body, "resells", "not_allowed",
+                         "resells names another provider's slug, and only a reseller has it.");
     json_body_bool(body, "suspended", &provider->suspended);
     int64_t freshness = provider->freshness_hours;
     json_body_nullable_decimal(body, "freshness_hours", 0, 1, 87600, &freshness);

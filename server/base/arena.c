@@ -39,6 +39,24 @@ void arena_free(struct arena *arena)
     arena_init(arena);
 }
 
+void arena_adopt(struct arena *arena, struct arena *other)
+{
+    if (other->blocks == NULL)
+        return;
+    if (arena->blocks == NULL) {
+        *arena = *other;
+    } else {
+        /* Behind the newest block, which is still being filled. */
+        struct arena_block *oldest = other->blocks;
+        while (oldest->older != NULL)
+            oldest = oldest->older;
+        oldest->older = arena->blocks->older;
+        arena->blocks->older = other->blocks;
+        arena->allocated_bytes += other->allocated_bytes;
+    }
+    arena_init(other);
+}
+
 void arena_reset(struct arena *arena)
 {
     struct arena_block *largest = arena->blocks;

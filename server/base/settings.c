@@ -408,6 +408,15 @@ bool settings_load(struct settings *ret_settings, int *argc, char **argv, char *
     return true;
 }
 
+void settings_show(const char *name, const char *value)
+{
+    size_t index = find_setting(name, strlen(name), '_');
+    if (index == SETTING_COUNT || strcmp(sources[index], "default") != 0)
+        return;
+    /* The text in force may be pointed to: it stays where it is. */
+    values[index] = xstrdup(value);
+}
+
 void settings_print(bool json)
 {
     struct buf out = {0};

@@ -51,6 +51,8 @@ int cli_export(struct cli *cli)
         if (result.left_out > 0)
             fprintf(stderr, ", %zu left out because the format can't hold any of their prices",
                     result.left_out);
+        if (result.offers == 0 && !request.with_samples)
+            fprintf(stderr, " (sample offers are left out; --samples takes them in)");
         fprintf(stderr, "%s%s\n", result.attributions.length > 0 ? "; data from " : "",
                 result.attributions.length > 0 ? result.attributions.data : "");
     } else {

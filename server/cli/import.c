@@ -146,7 +146,7 @@ static int report(struct import *import, enum write_outcome outcome, const struc
     fprintf(stderr,
             "%s: %lld rows read: %lld offers created, %lld updated, %lld unchanged, %lld removed; "
             "%lld rows skipped (no "
-            "offer), %lld refused, %zu warnings\n",
+            "GPU in them), %lld refused, %zu warnings\n",
             provider, (long long)upload->rows_read, counts[0], counts[1], counts[2], counts[3],
             counts[4], counts[5], upload->warnings.count);
     print_issues("refused", &upload->errors);
@@ -306,6 +306,25 @@ static bool parse_as_of(const char *text, int64_t *ret_us)
     return timestamp_parse(whole, strlen(whole), ret_us);
 }
 
+/* Says what of the arguments is wrong. */
+static int refuse(const struct import *import, const char *provider, const char *as_of)
+{
+    int64_t ignored;
+    const char *format = import->format;
+    bool known = strcmp(format, "skypilot") == 0 || strcmp(format, "rackrate") == 0 ||
+                 strcmp(format, "gpurentalprices") == 0;
+    if (*format != '\0' && !known)
+        fprintf(stderr, "rackrate: no format is called %s\n", format);
+    else if (known && strcmp(format, "skypilot") == 0 && provider == NULL)
+        fprintf(stderr, "rackrate: a SkyPilot catalogue names no provider: --provider SLUG does\n");
+    else if (provider != NULL && !provider_slug_is_valid(provider))
+        fprintf(stderr, "rackrate: \"%s\" is no provider's slug\n", provider);
+    else if (!parse_as_of(as_of, &ignored))
+        fprintf(stderr, "rackrate: --as-of is a date or a time such as 2026-08-22, not \"%s\"\n",
+                as_of);
+    return cli_usage(usage);
+}
+
 int cli_import(struct cli *cli)
 {
     const char *provider = cli_take_option(cli, "--provider");
@@ -332,7 +351,7 @@ int cli_import(struct cli *cli)
     if ((!skypilot && !rackrate && !snapshot) || cli->argc < 2 || (skypilot && provider == NULL) ||
         (provider != NULL && (cli->argc != 2 || !provider_slug_is_valid(provider))) ||
         !parse_as_of(as_of, &import.options.as_of_us))
-        return cli_usage(usage);
+        return refuse(&import, provider, as_of);
     if (!cli_database_open(cli->settings, &import.database))
         return EXIT_REFUSED;
     import.node = node_new(import.database.url);

@@ -46,9 +46,11 @@ static int fail(enum db_status status, const char *slug)
         fprintf(stderr, "rackrate: no provider is called %s; `rackrate provider list` shows them\n",
                 slug);
     else if (status == DB_CONFLICT)
-        fprintf(stderr,
-                "rackrate: a provider called %s exists already, or the values are not valid\n",
-                slug);
+        fprintf(
+            stderr,
+            "rackrate: a provider called %s exists already: it can be used as it is, and `rackrate "
+            "provider rename %s --name NAME` changes its name\n",
+            slug, slug);
     else
         fprintf(stderr, "rackrate: the database did not take it\n");
     return EXIT_REFUSED;
@@ -151,6 +153,12 @@ int cli_provider(struct cli *cli)
                 "rackrate: a name is 1 to %d bytes of UTF-8 without control or invisible "
                 "characters\n",
                 PROVIDER_NAME_MAX_BYTES);
+        return EXIT_USAGE;
+    }
+    if (resells != NULL && (kind != PROVIDER_RESELLER || !provider_slug_is_valid(resells) ||
+                            strcmp(resells, slug) == 0)) {
+        fprintf(stderr,
+                "rackrate: --resells names another provider's slug, with --kind reseller\n");
         return EXIT_USAGE;
     }
     struct cli_database database;

@@ -4,9 +4,11 @@
 #include "db/migrate.h"
 #include "server/base/buf.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cli_migrate(struct cli *cli)
 {
@@ -26,6 +28,9 @@ int cli_config(struct cli *cli)
     if (cli->argc > 0)
         return cli_usage(
             "config [--json] [settings]\nPrints every setting in force and where it came from.");
+    char *state_dir = cli_state_dir(cli->settings);
+    settings_show("state_dir", state_dir);
+    free(state_dir);
     settings_print(cli->json);
     return EXIT_DONE;
 }
@@ -39,6 +44,15 @@ int cli_version(struct cli *cli)
     else
         puts("rackrate " RACKRATE_VERSION);
     return EXIT_DONE;
+}
+
+static bool has_data(const char *state_dir)
+{
+    char *path = NULL;
+    bool found = asprintf(&path, "%s/postgres/PG_VERSION", state_dir) >= 0 &&
+                 (access(path, F_OK) == 0 || errno == EACCES);
+    free(path);
+    return found;
 }
 
 int cli_doctor(struct cli *cli)
@@ -59,6 +73,11 @@ int cli_doctor(struct cli *cli)
                url == NULL ? "not running; started for this check" : "running");
         free(url);
         good = reachable;
+        if (good && !has_data(state_dir)) {
+            puts("no data there yet; `rackrate serve` makes them. All is well, so far");
+            free(state_dir);
+            return EXIT_DONE;
+        }
     }
     free(state_dir);
     struct cli_database database;

@@ -568,14 +568,15 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, const char *l
         {MHD_OPTION_END, 0, NULL},
     };
     errno = 0;
+    /* Without MHD_OPTION_LISTENING_ADDRESS_REUSE, which would set SO_REUSEPORT too: a second server
+     * would share the port in silence, and each client get the one or the other. */
     struct MHD_Daemon *daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, handle, server, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
         MHD_OPTION_SOCK_ADDR, address->ai_addr, MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server,
         MHD_OPTION_NOTIFY_COMPLETED, end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION,
         notice_connection, server, MHD_OPTION_CONNECTION_LIMIT, connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
-        0U, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024U, MHD_OPTION_LISTENING_ADDRESS_REUSE, 1U,
-        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+        0U, MHD_OPTION_LISTEN_BACKLOG_SIZE, 1024U, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
     freeaddrinfo(address);
     if (daemon == NULL &&
         asprintf(ret_error, "can't listen on %s: %s", listen,

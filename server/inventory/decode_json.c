@@ -2,6 +2,7 @@
  * JSON, comes twice, or follows the end fails the whole body with its line and byte. */
 #include "server/inventory/decode_json.h"
 
+#include "server/inventory/decode_half.h"
 #include "server/inventory/offer_json.h"
 
 #include <stdio.h>
@@ -9,6 +10,11 @@
 
 /* A member that is not the offers, in a snapshot of another catalogue. */
 #define OTHER_MEMBER_MAX_BYTES ((size_t)4 << 20)
+
+/* From this size on a second thread is worth its start. */
+#ifndef HALVES_FROM_BYTES
+#define HALVES_FROM_BYTES ((size_t)1 << 20)
+#endif
 
 static enum decode_status fail_syntax(struct decoding *decoding, struct json_reader *reader)
 {
@@ -34,21 +40,18 @@ static struct json_value *read_bounded(struct json_reader *reader, size_t max, b
     return *ret_too_long ? NULL : value;
 }
 
-/* The items behind the opening bracket, and the closing one. */
+/* Items up to the closing bracket and it, or up to `stop` (where an item begins; NULL nowhere). The
+ * reader is at an item, *row items came before. */
 static enum decode_status walk_items(struct decoding *decoding, struct json_reader *reader,
-                                     take_value *take, void *closure)
+                                     const char *stop, int64_t *row, take_value *take,
+                                     void *closure)
 {
-    int64_t row = 0;
-    if (json_reader_peek(reader) == ']') {
-        reader->at++;
-        return DECODE_OK;
-    }
     for (;;) {
         bool too_long;
         struct json_value *value = read_bounded(reader, UPLOAD_ROW_MAX_BYTES, &too_long);
         if (too_long) {
             decoding_fail(decoding, (int64_t)json_reader_line(reader),
-                          "Offer %lld, in line %zu, is longer than 64 KiB.", (long long)row + 1,
+                          "Offer %lld, in line %zu, is longer than 64 KiB.", (long long)*row + 1,
                           json_reader_line(reader));
             return DECODE_TOO_LARGE;
         }
@@ -56,7 +59,7 @@ static enum decode_status walk_items(struct decoding *decoding, struct json_read
             return fail_syntax(decoding, reader);
         if (!decoding_count_row(decoding, json_reader_offset(reader)))
             return DECODE_TOO_LARGE;
-        take(decoding, closure, value, ++row);
+        take(decoding, closure, value, ++*row);
         arena_reset(&decoding->scratch);
         char next = json_reader_peek(reader);
         if (next == ']') {
@@ -68,7 +71,32 @@ static enum decode_status walk_items(struct decoding *decoding, struct json_read
             return fail_syntax(decoding, reader);
         }
         reader->at++;
+        if (stop != NULL && (json_reader_peek(reader), reader->at == stop))
+            return DECODE_OK;
     }
+}
+
+/* The items behind the opening bracket, and the closing one; the second half of them by its own
+ * thread, if there is one and it began where an item does. */
+static enum decode_status walk_list(struct decoding *decoding, struct json_reader *reader,
+                                    take_value *take, void *closure)
+{
+    struct decode_half *half = decoding->half;
+    const char *stop = half == NULL ? NULL : decode_half_start(half);
+    int64_t row = 0;
+    if (json_reader_peek(reader) == ']') {
+        reader->at++;
+        return DECODE_OK;
+    }
+    enum decode_status status = walk_items(decoding, reader, stop, &row, take, closure);
+    if (status != DECODE_OK || reader->at != stop)
+        return status;
+    decoding->half = NULL;
+    const char *end = decode_half_take(decoding, half, row);
+    if (end == NULL)
+        return walk_items(decoding, reader, NULL, &row, take, closure);
+    reader->at = end;
+    return DECODE_OK;
 }
 
 /* One member of the body; *ret_offers says whether it was the offers. */
@@ -101,7 +129,7 @@ static enum decode_status walk_member(struct decoding *decoding, struct json_rea
     if (!json_reader_expect(reader, ':') || (offers && !json_reader_expect(reader, '[')))
         return fail_syntax(decoding, reader);
     if (offers)
-        return walk_items(decoding, reader, take, closure);
+        return walk_list(decoding, reader, take, closure);
     if (read_bounded(reader, OTHER_MEMBER_MAX_BYTES, &too_long) == NULL)
         return fail_syntax(decoding, reader);
     arena_reset(&decoding->scratch);
@@ -146,12 +174,19 @@ static bool is_elsewhere(const char *line, size_t length, const char *slug)
            memchr(line, '\\', length) == NULL;
 }
 
-enum decode_status ndjson_walk(struct decoding *decoding, const char *slug, take_value *take,
-                               void *closure)
+/* The lines from `at` on, `line` lines behind the beginning. */
+static enum decode_status walk_lines(struct decoding *decoding, const char *at, const char *slug,
+                                     take_value *take, void *closure)
 {
     const char *end = decoding->bytes + decoding->length;
     int64_t line = 0;
-    for (const char *at = decoding->bytes; at < end;) {
+    while (at < end) {
+        if (decoding->half != NULL && at == decode_half_start(decoding->half)) {
+            struct decode_half *half = decoding->half;
+            decoding->half = NULL;
+            if (decode_half_take(decoding, half, line) != NULL)
+                return DECODE_OK;
+        }
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = newline == NULL ? (size_t)(end - at) : (size_t)(newline - at);
         line++;
@@ -222,14 +257,86 @@ static void take_line(struct decoding *decoding, void *closure, const struct jso
     take_offer(decoding, value, row, "");
 }
 
+enum decode_status ndjson_walk(struct decoding *decoding, const char *slug, take_value *take,
+                               void *closure)
+{
+    return walk_lines(decoding, decoding->bytes, slug, take, closure);
+}
+
+/* ---- in two halves ---- */
+
+static const char *skip_space(const char *at, const char *end)
+{
+    while (at < end && memchr(" \t\r\n", *at, 4) != NULL)
+        at++;
+    return at;
+}
+
+/* The first place behind the middle that looks like the start of an offer of a list: `,`, `{`,
+ * `"external_id"`. NULL where there is none. */
+static const char *find_item(const struct decoding *decoding)
+{
+    static const char name[] = "\"external_id\"";
+    const char *end = decoding->bytes + decoding->length;
+    const char *middle = decoding->bytes + decoding->length / 2;
+    for (const char *at = middle; (at = memchr(at, ',', (size_t)(end - at))) != NULL; at++) {
+        const char *brace = skip_space(at + 1, end);
+        if (brace == end || *brace != '{')
+            continue;
+        const char *member = skip_space(brace + 1, end);
+        if ((size_t)(end - member) > sizeof(name) && memcmp(member, name, sizeof(name) - 1) == 0)
+            return brace;
+        if (at - middle > (ptrdiff_t)UPLOAD_ROW_MAX_BYTES)
+            break;
+    }
+    return NULL;
+}
+
+static enum decode_status run_items(struct decoding *decoding, const char *start,
+                                    const char **ret_end)
+{
+    struct json_reader reader;
+    int64_t row = 0;
+    json_reader_init(&reader, decoding->bytes, decoding->length, &decoding->scratch);
+    reader.at = start;
+    enum decode_status status = walk_items(decoding, &reader, NULL, &row, take_item, NULL);
+    *ret_end = reader.at;
+    return status;
+}
+
+static const char *line_filter(const struct decoding *decoding)
+{
+    return decoding->options->others_pass ? decoding->options->provider_slug : NULL;
+}
+
+static enum decode_status run_lines(struct decoding *decoding, const char *start,
+                                    const char **ret_end)
+{
+    *ret_end = decoding->bytes + decoding->length;
+    return walk_lines(decoding, start, line_filter(decoding), take_line, NULL);
+}
+
 enum decode_status decode_json(struct decoding *decoding)
 {
-    return json_offers_walk(decoding, false, take_item, NULL);
+    const char *start = decoding->length < HALVES_FROM_BYTES ? NULL : find_item(decoding);
+    if (start != NULL)
+        decoding->half = decode_half_begin(decoding, start, run_items);
+    enum decode_status status = json_offers_walk(decoding, false, take_item, NULL);
+    decode_half_drop(decoding->half);
+    decoding->half = NULL;
+    return status;
 }
 
 enum decode_status decode_ndjson(struct decoding *decoding)
 {
-    const struct decode_options *options = decoding->options;
-    return ndjson_walk(decoding, options->others_pass ? options->provider_slug : NULL, take_line,
-                       NULL);
+    size_t middle = decoding->length / 2;
+    const char *newline = decoding->length < HALVES_FROM_BYTES
+                              ? NULL
+                              : memchr(decoding->bytes + middle, '\n', decoding->length - middle);
+    if (newline != NULL)
+        decoding->half = decode_half_begin(decoding, newline + 1, run_lines);
+    enum decode_status status = ndjson_walk(decoding, line_filter(decoding), take_line, NULL);
+    decode_half_drop(decoding->half);
+    decoding->half = NULL;
+    return status;
 }

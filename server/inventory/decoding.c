@@ -53,6 +53,7 @@ void decoding_reserve(struct decoding *decoding, size_t offers)
     struct offer *list = arena_alloc(decoding->arena, offers * sizeof(*list));
     if (upload->offer_count > 0)
         memcpy(list, upload->offers, upload->offer_count * sizeof(*list));
+    decoding->offers_moved = upload->offers != NULL;
     upload->offers = list;
     decoding->offer_capacity = offers;
 }
@@ -74,6 +75,8 @@ void decoding_add(struct decoding *decoding, int64_t row, const struct offer *of
 bool decoding_count_row(struct decoding *decoding, size_t bytes_consumed)
 {
     int64_t rows = ++decoding->upload->rows_read;
+    if (decoding->dropped != NULL && *decoding->dropped)
+        return false;
     if (decoding->options->progress != NULL && rows % PROGRESS_ROWS == 0)
         decoding->options->progress(decoding->options->progress_closure, bytes_consumed, rows);
     if (rows > UPLOAD_ROWS_MAX) {

@@ -33,6 +33,9 @@ struct decoding {
     size_t offer_capacity;
     int64_t *rows; /* the row number of each offer, malloc'd */
     size_t row_capacity;
+    bool offers_moved;           /* the list outgrew its place and is another one now */
+    const _Atomic bool *dropped; /* of a half: nobody wants it any more; NULL of a whole */
+    struct decode_half *half;    /* the second half, on its thread; NULL none */
     struct resolved_gpu gpus[RESOLVED_SLOTS];
     struct resolved_place places[RESOLVED_SLOTS];
 };

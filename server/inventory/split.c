@@ -36,7 +36,9 @@ static void note(struct decoding *decoding, struct providers *providers, const c
     providers->failed =
         slug == NULL || !provider_slug_is_valid(slug) || providers->count == PROVIDERS_MAX;
     if (slug == NULL)
-        decoding_fail(decoding, row, "Row %lld names no provider.", (long long)row);
+        decoding_fail(decoding, row,
+                      "Row %lld names no provider; say whose inventory it is with --provider SLUG.",
+                      (long long)row);
     else if (!provider_slug_is_valid(slug))
         decoding_fail(decoding, row, "Row %lld: \"%.80s\" is no provider's slug.", (long long)row,
                       slug);

@@ -157,3 +157,13 @@ Test(e2e_edge, connections_are_kept_and_reused)
               "both are answered in order");
     test_answer_free(&answer);
 }
+
+Test(e2e_edge, a_port_is_one_servers)
+{
+    char arguments[100];
+    snprintf(arguments, sizeof(arguments), "serve --listen 127.0.0.1:%d --ops-listen off",
+             server.port);
+    char *second = test_cli(&server, arguments);
+    cr_expect_null(second, "a second server on the port says no and ends");
+    free(second);
+}
