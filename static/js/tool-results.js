@@ -11,6 +11,8 @@ const price = (value) => (value === null || value === undefined ? DASH : money(v
 export const Formulas = ({ data }) => html`<details><summary>Formulas</summary><dl class="formulas">${Object.entries(data.formulas).map(([name, formula]) =>
   html`<div key=${name}><dt><code>${name}</code></dt><dd>${formula}</dd></div>`)}</dl></details>`;
 
+const Falls = ({ data }) => html`<p class="quiet">Published yearly falls of prices: ${data.price_falls.map((fall) => `${fall.what} ${fall.yearly_price_fall_percent} %`).join("; ")}.</p>`;
+
 // Two lines over months.
 function Chart({ points }) {
   const months = Number(points.at(-1).month), top = Math.max(...points.map((p) => Math.max(Number(p.buying_usd), Number(p.renting_usd)))) || 1;
@@ -45,6 +47,7 @@ export function RentOrBuy({ data }) {
         <td class="number">${price(way.per_gpu_hour)}</td><td class="number">${price(way.per_used_gpu_hour)}</td><td class="number">${way.commits_months}</td></tr>`)}</tbody><//>
     <${Table} caption=${`Published beside exact: ${data.published.source}`}><thead><tr><th scope="col">Of a GPU-hour</th><th scope="col" class="number">Exact</th><th scope="col" class="number">Published</th></tr></thead>
       <tbody>${data.published.figures.map((f) => html`<tr><th scope="row">${f.what}</th><td class="number">${price(f.exact_per_gpu_hour)}</td><td class="number">${price(f.published_per_gpu_hour)}</td></tr>`)}</tbody><//>
+    <${Falls} data=${data} />
     <${Formulas} data=${data} />`;
 }
 
@@ -90,7 +93,7 @@ export function Reserve({ data }) {
   return html`${data.terms === undefined ? html`<${TwoPrices} data=${data} />` : data.terms.length === 0
     ? html`<p class="notice" role="status">Nobody's price for ${data.gpu} counts there${left ? ` (left out: ${left})` : ""}.</p>`
     : html`<${Terms} terms=${data.terms} caption=${`${data.gpu} in ${data.region ?? "all regions"}: medians of one vote a provider${left ? `; left out: ${left}` : ""}`} market=${true} />`}
-    <p class="quiet">Published falls: ${data.price_falls.map((fall) => `${fall.what} ${fall.yearly_price_fall_percent} %`).join("; ")}.</p>
+    <${Falls} data=${data} />
     <${Formulas} data=${data} />`;
 }
 
