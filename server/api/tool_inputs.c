@@ -5,6 +5,7 @@
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
+#include "server/base/timestamp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,20 @@ void tool_write_inputs(struct buf *out, const struct tool *tool, const struct to
     for (size_t i = 0; i < tool->input_count; i++)
         write_input(out, &tool->inputs[i], &texts[i], &values[i]);
     buf_add_char(out, '}');
+}
+
+void tool_write_signed(struct buf *out, const char *key, int64_t value)
+{
+    buf_add_json_key(out, key);
+    buf_add_decimal(out, value, 6);
+}
+
+void tool_write_as_of(struct buf *out, int64_t as_of_us)
+{
+    char as_of[TIMESTAMP_TEXT_SIZE];
+    if (as_of_us != TIMESTAMP_UNKNOWN)
+        timestamp_print(as_of_us, as_of);
+    buf_add_json_member_string(out, "as_of", as_of_us == TIMESTAMP_UNKNOWN ? NULL : as_of);
 }
 
 void tool_finish_constant(struct request *request, struct reply *reply)

@@ -61,6 +61,12 @@ bool tool_refuse_sums(struct request *request, struct reply *reply, const char *
 void tool_write_inputs(struct buf *out, const struct tool *tool, const struct tool_value *values,
                        const size_t *chosen);
 
+/* An amount with six decimals that may be below nothing. */
+void tool_write_signed(struct buf *out, const char *key, int64_t value);
+
+/* Writes `"as_of"`: a time, or null of TIMESTAMP_UNKNOWN. */
+void tool_write_as_of(struct buf *out, int64_t as_of_us);
+
 /* Falls of on-demand prices that were published, for yearly_price_fall_percent: a member, with a
  * comma before it. A100: 2.40, 1.80 and 1.40 USD in 2020, 2023 and 2024; the yearly fall is
  * 100 x (1 - (later / earlier)^(1 / years)). */

@@ -6,7 +6,6 @@
 #include "server/api/tools_owning.h"
 
 #include "server/base/decimal.h"
-#include "server/base/timestamp.h"
 #include "server/catalog/market.h"
 #include "server/reference/gpu.h"
 
@@ -64,13 +63,6 @@ static void write_parts(struct buf *out, const struct ownership *own)
     buf_add_char(out, ']');
 }
 
-/* Money that may be below nothing. */
-static void write_signed(struct buf *out, const char *key, int64_t microusd)
-{
-    buf_add_json_key(out, key);
-    buf_add_decimal(out, microusd, 6);
-}
-
 /* Per hour of use, of what is paid for every hour; null where nothing is used. */
 static void write_per_used(struct buf *out, const char *key, int64_t microusd,
                            const struct tool_value *values)
@@ -125,7 +117,7 @@ static void write_owned_way(struct buf *out, enum hosting hosting, int64_t total
                             const struct rent_request *asked)
 {
     open_way(out, hosting_name(hosting), (asked->values[RENT_YEARS].value * 12 + 999) / 1000);
-    write_signed(out, "per_gpu_hour", total_microusd);
+    tool_write_signed(out, "per_gpu_hour", total_microusd);
     write_per_used(out, "per_used_gpu_hour", total_microusd, asked->values);
     buf_add_json_member_int(out, "index_providers", UNKNOWN);
     buf_add_json_member_string(out, "unknown_because", NULL);
@@ -201,8 +193,8 @@ static bool write_comparison(struct buf *out, const struct rent_request *asked,
                                saving > 0   ? "buying"
                                : saving < 0 ? "renting"
                                             : "neither");
-    write_signed(out, "saving_usd", saving < 0 ? -saving : saving);
-    write_signed(out, "buying_usd", result.buying_microusd);
+    tool_write_signed(out, "saving_usd", saving < 0 ? -saving : saving);
+    tool_write_signed(out, "buying_usd", result.buying_microusd);
     buf_add_json_member_decimal(out, "renting_usd", result.renting_microusd, 6);
     buf_add_json_member_int(out, "overtakes_month", result.overtakes_month);
     buf_add_json_member_decimal(out, "break_even_utilization", result.break_even_utilization_micro,
@@ -211,7 +203,7 @@ static bool write_comparison(struct buf *out, const struct rent_request *asked,
     for (size_t i = 0; i < result.point_count; i++) {
         buf_add_string(out, i == 0 ? "[{" : ",{");
         buf_add_json_member_int(out, "month", result.points[i].month);
-        write_signed(out, "buying_usd", result.points[i].buying_microusd);
+        tool_write_signed(out, "buying_usd", result.points[i].buying_microusd);
         buf_add_json_member_decimal(out, "renting_usd", result.points[i].renting_microusd, 6);
         buf_add_char(out, '}');
     }
@@ -225,13 +217,11 @@ static bool write_answer(struct buf *out, struct snapshot *snapshot,
     const struct tool_value *values = asked->values;
     struct ownership_input input = owning_input(values);
     struct ownership own;
-    char as_of[TIMESTAMP_TEXT_SIZE];
-    int64_t as_of_us = snapshot_as_of_us(snapshot);
     if (!ownership_cost(&input, (enum hosting)asked->chosen[RENT_CHOICE_HOSTING], &own))
         return false;
     (void)buf_reserve(out, ANSWER_BYTES);
     buf_add_char(out, '{');
-    write_signed(out, "total_per_gpu_hour", own.total_microusd);
+    tool_write_signed(out, "total_per_gpu_hour", own.total_microusd);
     write_per_used(out, "total_per_used_gpu_hour", own.total_microusd, values);
     write_parts(out, &own);
     buf_add_json_member_int(out, "machines", own.machines);
@@ -254,9 +244,7 @@ static bool write_answer(struct buf *out, struct snapshot *snapshot,
     buf_add_string(out, TOOL_PRICE_FALLS);
     owning_write_published(out);
     tool_write_inputs(out, &rent_tool, values, asked->chosen);
-    if (as_of_us != TIMESTAMP_UNKNOWN)
-        timestamp_print(as_of_us, as_of);
-    buf_add_json_member_string(out, "as_of", as_of_us == TIMESTAMP_UNKNOWN ? NULL : as_of);
+    tool_write_as_of(out, snapshot_as_of_us(snapshot));
     buf_add_char(out, '}');
     return true;
 }

@@ -6,7 +6,6 @@
 #include "server/api/offer_prices.h"
 #include "server/api/resources.h"
 #include "server/base/decimal.h"
-#include "server/base/timestamp.h"
 #include "server/catalog/market.h"
 #include "server/market/tier.h"
 #include "server/reference/gpu.h"
@@ -33,12 +32,6 @@ struct reservation_input reserve_expectations(const struct tool_value *values)
         .hours_per_month_milli = (int32_t)values[RESERVE_HOURS].value,
         .fall_percent_milli = (int32_t)values[RESERVE_FALL].value,
     };
-}
-
-static void write_signed(struct buf *out, const char *key, int64_t value)
-{
-    buf_add_json_key(out, key);
-    buf_add_decimal(out, value, 6);
 }
 
 static void write_nothing(struct buf *out)
@@ -84,8 +77,6 @@ void reserve_write_result(struct buf *out, const struct reservation_result *resu
 
 void reserve_finish(struct buf *out, struct snapshot *snapshot, const struct tool_value *values)
 {
-    char as_of[TIMESTAMP_TEXT_SIZE];
-    int64_t as_of_us = snapshot_as_of_us(snapshot);
     buf_add_string(
         out,
         ",\"formulas\":{"
@@ -111,9 +102,7 @@ void reserve_finish(struct buf *out, struct snapshot *snapshot, const struct too
         "\"yearly_price_fall_percent\":\"compounds from year to year, goes evenly within a "
         "year\"}" TOOL_PRICE_FALLS);
     tool_write_inputs(out, &reserve_tool, values, NULL);
-    if (as_of_us != TIMESTAMP_UNKNOWN)
-        timestamp_print(as_of_us, as_of);
-    buf_add_json_member_string(out, "as_of", as_of_us == TIMESTAMP_UNKNOWN ? NULL : as_of);
+    tool_write_as_of(out, snapshot_as_of_us(snapshot));
     buf_add_char(out, '}');
 }
 
@@ -154,7 +143,7 @@ static void write_discount(struct buf *out, const char *key, int64_t microusd, i
     if (other <= 0)
         buf_add_json_member_string(out, key, NULL);
     else
-        write_signed(out, key, discount_percent_micro(microusd, other));
+        tool_write_signed(out, key, discount_percent_micro(microusd, other));
 }
 
 static bool write_term(struct buf *out, struct snapshot *snapshot, const struct offer_prices *offer,
@@ -251,7 +240,7 @@ static bool answer_prices(struct request *request, struct reply *reply, struct s
         return tool_refuse_sums(request, reply, "gpus");
     buf_add_char(out, '{');
     reserve_write_result(out, &result);
-    write_signed(out, "discount_percent", result.discount_percent_micro);
+    tool_write_signed(out, "discount_percent", result.discount_percent_micro);
     buf_add_json_member_decimal(out, "total_commitment_usd", result.sums.total_microusd, 6);
     buf_add_json_member_decimal(out, "due_at_once_usd", result.sums.at_once_microusd, 6);
     buf_add_json_member_decimal(

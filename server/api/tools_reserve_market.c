@@ -52,8 +52,7 @@ static void write_discount(struct buf *out, const char *key, int64_t microusd,
         buf_add_json_member_string(out, key, NULL);
         return;
     }
-    buf_add_json_key(out, key);
-    buf_add_decimal(out, discount_percent_micro(microusd, other->median), 6);
+    tool_write_signed(out, key, discount_percent_micro(microusd, other->median));
 }
 
 /* The same term by how much is taken at least; from `first` on, as many rows as belong to it. */

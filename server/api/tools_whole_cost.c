@@ -5,7 +5,6 @@
 #include "server/api/tool_inputs.h"
 
 #include "server/base/decimal.h"
-#include "server/base/timestamp.h"
 #include "server/market/reservation.h"
 #include "server/market/tier.h"
 #include "server/market/whole_cost.h"
@@ -122,8 +121,6 @@ static bool write_answer(struct request *request, struct reply *reply, struct sn
 {
     struct offer_prices offer;
     struct buf *out = &reply->body;
-    char as_of[TIMESTAMP_TEXT_SIZE];
-    int64_t as_of_us = snapshot_as_of_us(snapshot);
     if (!offer_prices_read(request, reply, snapshot, &offer))
         return false;
     buf_add_char(out, '{');
@@ -133,9 +130,7 @@ static bool write_answer(struct request *request, struct reply *reply, struct sn
     write_unknown(out, &offer.extra_costs);
     buf_add_string(out, formulas);
     tool_write_inputs(out, &tool, values, NULL);
-    if (as_of_us != TIMESTAMP_UNKNOWN)
-        timestamp_print(as_of_us, as_of);
-    buf_add_json_member_string(out, "as_of", as_of_us == TIMESTAMP_UNKNOWN ? NULL : as_of);
+    tool_write_as_of(out, snapshot_as_of_us(snapshot));
     buf_add_char(out, '}');
     return true;
 }
