@@ -9,8 +9,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define CHANGE_TRIES 5
+#define CHANGE_TRIES 15
 
 struct stored_name {
     struct operator_name name;
@@ -159,7 +160,9 @@ static enum db_status change(struct db_connection *connection, const struct oper
     *ret_effect = (struct alias_effect){0};
     /* Nobody writes offers from here on: those that were written by the names before are visible
      * now, and who comes later finds the version of the names moved. */
-    enum db_status status = db_run(connection, STATEMENT_PROVIDERS_STILL, NULL, 0, NULL);
+    enum db_status status = db_run(connection, STATEMENT_LOCK_BRIEFLY, NULL, 0, NULL);
+    if (status == DB_OK)
+        status = db_run(connection, STATEMENT_PROVIDERS_STILL, NULL, 0, NULL);
     if (status == DB_OK && name->provider[0] != '\0') {
         status = db_provider_find(connection, name->provider, arena, &owner);
         if (status == DB_NONE)
@@ -186,6 +189,9 @@ enum db_status db_alias_change(struct db_connection *connection, const struct op
     enum db_status status = DB_RETRY;
     bool own = true;
     for (int i = 0; i < CHANGE_TRIES && status == DB_RETRY && own; i++) {
+        /* Everybody's writes queue behind the lock that is waited for: wait little, let them by. */
+        if (i > 0)
+            nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
         status = db_begin_own(connection, &own);
         if (status == DB_OK)
             status =

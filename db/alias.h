@@ -40,8 +40,9 @@ struct alias_effect {
  * again. The name must have a key and the slug be known (alias_key, alias_target_is_known).
  * Joins the caller's transaction, if there is one.
  * DB_CONFLICT: no provider has that slug. DB_NONE: there is no such name to remove. Waits for
- * writers of all providers to end and holds new ones up until it is done; DB_RETRY where they take
- * too long. */
+ * writers of all providers to end, half a second at a time and at most twenty seconds in all (in
+ * the caller's transaction once), and holds new ones up until it is done; DB_RETRY where they take
+ * longer. */
 enum db_status db_alias_change(struct db_connection *connection, const struct operator_name *name,
                                const char *actor, struct arena *arena,
                                struct alias_effect *ret_effect);

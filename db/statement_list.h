@@ -237,6 +237,7 @@ X(SEED_PLACE_ALIAS, WRITE,
   "INSERT INTO place_aliases (provider, alias, place, by_operator) VALUES ($1, $2, $3, false) ON CONFLICT DO NOTHING")
 
 /* Names that operators give, and those that mean nothing yet. */
+X(LOCK_BRIEFLY, WRITE, "SET LOCAL lock_timeout = '500ms'")
 X(PROVIDERS_STILL, WRITE, "LOCK TABLE providers IN EXCLUSIVE MODE")
 X(REFERENCE_VERSION, READ, "SELECT version FROM counters WHERE name = 'reference'")
 X(ALIAS_LIST, READ,

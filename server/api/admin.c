@@ -152,8 +152,9 @@ void admin_provider_patch(struct request *request, struct reply *reply, struct w
         json_body_free(&body);
         return;
     }
+    /* Locked: every column is written back, those that others change at the same time too. */
     enum db_status status =
-        db_provider_find(connection, request->captures[0], &request->arena, &provider);
+        db_inventory_lock(connection, request->captures[0], &request->arena, &provider);
     if (status == DB_OK) {
         read_provider(&body, &provider);
         if (json_body_finish(&body))

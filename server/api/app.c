@@ -10,6 +10,18 @@
 /* Searches go on without the database; an answer older than this says so. */
 #define LAG_SHOWN_US (INT64_C(2) * 1000000)
 
+/* As this node knows it: a suspension by another node is here within a second. */
+static bool is_suspended(struct app *app, const char *provider_slug)
+{
+    if (provider_slug == NULL)
+        return false;
+    struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
+    const struct provider *provider = snapshot_provider_find(snapshot, provider_slug);
+    bool suspended = provider != NULL && provider->suspended;
+    snapshot_release(snapshot);
+    return suspended;
+}
+
 static int authenticate(void *context, const char *key, struct arena *arena,
                         struct principal *ret_principal)
 {
@@ -22,6 +34,7 @@ static int authenticate(void *context, const char *key, struct arena *arena,
         .key_id = entry.key_id,
         .provider_slug = entry.provider_slug,
         .admin = entry.admin,
+        .suspended = is_suspended(app, entry.provider_slug),
     };
     return 1;
 }
@@ -74,6 +87,7 @@ static int authenticate_slow(void *context, struct worker *worker, const char *k
         .key_id = found.id,
         .provider_slug = found.provider_slug,
         .admin = found.admin,
+        .suspended = is_suspended(app, found.provider_slug),
     };
     return 1;
 }
@@ -137,6 +151,10 @@ void reply_database_failed(struct request *request, struct reply *reply, enum db
                   request->path);
         reply_problem(request, reply, 500, "internal",
                       "Something failed here, not at your side; it is logged.", NULL, 0);
+        return;
+    }
+    if (status == DB_RETRY) {
+        reply_unavailable(request, reply, "Others are writing to the same; try again shortly.", 2);
         return;
     }
     if (status == DB_UNAVAILABLE)

@@ -208,6 +208,11 @@ void reply_write_outcome(struct request *request, struct reply *reply, enum writ
     case WRITE_MALFORMED:
         refuse_body(request, reply, DECODE_MALFORMED, &result->error);
         break;
+    case WRITE_BUSY:
+        reply_unavailable(request, reply,
+                          "Another write to this provider is still going on; try again shortly.",
+                          5);
+        break;
     case WRITE_UNAVAILABLE:
         reply_unavailable(
             request, reply,

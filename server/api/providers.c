@@ -208,8 +208,9 @@ void profile_put_execute(struct request *request, struct reply *reply, struct wo
         json_body_free(&body);
         return;
     }
+    /* Locked: every column is written back, those that others change at the same time too. */
     enum db_status status =
-        db_provider_find(connection, request->captures[0], &request->arena, &provider);
+        db_inventory_lock(connection, request->captures[0], &request->arena, &provider);
     if (status == DB_OK && read_profile(&body, &provider)) {
         status = db_provider_update(connection, &provider, request_actor(request));
         if (status == DB_OK)

@@ -13,6 +13,7 @@ struct key_cache {
     struct arena arena; /* holds entries and slugs */
     struct key_entry *entries;
     size_t count;
+    int64_t version;
 };
 
 static int compare_hashes(const void *a, const void *b)
@@ -37,7 +38,8 @@ void key_cache_free(struct key_cache *cache)
     free(cache);
 }
 
-void key_cache_replace(struct key_cache *cache, const struct key_entry *entries, size_t count)
+void key_cache_replace(struct key_cache *cache, int64_t version, bool force,
+                       const struct key_entry *entries, size_t count)
 {
     struct arena arena = {0};
     struct key_entry *copy = arena_calloc(&arena, count, sizeof(*copy));
@@ -48,10 +50,14 @@ void key_cache_replace(struct key_cache *cache, const struct key_entry *entries,
     if (count > 1)
         qsort(copy, count, sizeof(*copy), compare_hashes);
     pthread_rwlock_wrlock(&cache->lock);
-    struct arena old = cache->arena;
-    cache->arena = arena;
-    cache->entries = copy;
-    cache->count = count;
+    struct arena old = arena;
+    if (force || version >= cache->version) {
+        old = cache->arena;
+        cache->arena = arena;
+        cache->entries = copy;
+        cache->count = count;
+        cache->version = version;
+    }
     pthread_rwlock_unlock(&cache->lock);
     arena_free(&old);
 }

@@ -18,8 +18,11 @@ struct key_entry {
 struct key_cache *key_cache_new(void);
 void key_cache_free(struct key_cache *cache);
 
-/* Holds exactly these (unrevoked) keys from now on; everything is copied. */
-void key_cache_replace(struct key_cache *cache, const struct key_entry *entries, size_t count);
+/* Holds exactly these (unrevoked) keys from now on; everything is copied. `version` is of the keys,
+ * read before they were: a list older than the one held is passed over, so that a key revoked
+ * meanwhile does not come back; with `force` it is taken, since the database itself went back. */
+void key_cache_replace(struct key_cache *cache, int64_t version, bool force,
+                       const struct key_entry *entries, size_t count);
 
 /* The entry of a hash, its provider's slug copied into the arena; false where unknown. Compared in
  * constant time. */

@@ -23,8 +23,8 @@ void arena_init(struct arena *arena);
 /* Frees every block. The arena is empty and usable afterwards. */
 void arena_free(struct arena *arena);
 
-/* Takes all of another arena's blocks: what was allocated there lives as long as this one. The other
- * is empty and usable afterwards. */
+/* Takes all of another arena's blocks: what was allocated there lives as long as this one. The
+ * other is empty and usable afterwards. */
 void arena_adopt(struct arena *arena, struct arena *other);
 
 /* Forgets all allocations but keeps the largest block for reuse. */

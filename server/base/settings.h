@@ -38,8 +38,8 @@ struct settings {
  * *argc/argv and leaves the rest. False and *ret_error (malloc'd) naming the setting and source. */
 bool settings_load(struct settings *ret_settings, int *argc, char **argv, char **ret_error);
 
-/* What settings_print prints as a setting's value where it was left to its default, since what is in
- * force depends on more than the settings. */
+/* What settings_print prints as a setting's value where it was left to its default, since what is
+ * in force depends on more than the settings. */
 void settings_show(const char *name, const char *value);
 
 /* Prints `name = value  # source` for all, secrets masked. With json, one JSON object. */

@@ -132,6 +132,7 @@ static int report(struct import *import, enum write_outcome outcome, const struc
     case WRITE_PRECONDITION:
     case WRITE_REJECTED:
     case WRITE_MALFORMED:
+    case WRITE_BUSY:
     case WRITE_UNAVAILABLE:
     case WRITE_FAILED:
         fprintf(stderr, "rackrate: %s: the database did not take the import; nothing was changed\n",

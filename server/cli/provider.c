@@ -1,6 +1,7 @@
 /* rackrate provider: add, list, rename, suspend. */
 #include "server/cli/cli.h"
 
+#include "db/inventory.h"
 #include "db/provider.h"
 #include "server/base/buf.h"
 #include "server/base/decimal.h"
@@ -111,12 +112,18 @@ static int change(struct cli *cli, struct db_connection *connection, const char 
 {
     struct arena arena = {0};
     struct provider provider;
-    enum db_status status = db_provider_find(connection, slug, &arena, &provider);
+    enum db_status status = db_begin(connection);
+    if (status == DB_OK)
+        status = db_inventory_lock(connection, slug, &arena, &provider);
     if (status == DB_OK) {
         provider.name = name == NULL ? provider.name : name;
         provider.suspended = suspended == NULL ? provider.suspended : *suspended;
         status = db_provider_update(connection, &provider, "cli");
     }
+    if (status == DB_OK)
+        status = db_commit(connection);
+    else
+        db_rollback(connection);
     if (status == DB_OK)
         print_provider(cli, &provider, "changed");
     arena_free(&arena);

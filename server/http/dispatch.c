@@ -89,6 +89,12 @@ static enum dispatch_next refuse_key(struct request *request, struct reply *repl
 static bool authorize(struct request *request, struct reply *reply)
 {
     const struct principal *principal = &request->principal;
+    if (principal->suspended) {
+        reply_problem(request, reply, 403, "forbidden",
+                      "This provider is suspended, and its keys are refused; ask the operator.",
+                      NULL, 0);
+        return false;
+    }
     bool allowed = principal->admin ||
                    (request->route->access == ACCESS_PROVIDER && principal->provider_slug != NULL &&
                     strcmp(principal->provider_slug, request->captures[0]) == 0);

@@ -30,6 +30,7 @@ struct principal {
     int64_t key_id;            /* 0: nobody */
     const char *provider_slug; /* NULL for an operator */
     bool admin;
+    bool suspended; /* its provider is: refused */
 };
 
 struct route;

@@ -174,7 +174,8 @@ void offer_content_hash(const struct offer *offer, const char *gpu_slug, const c
     X(VRAM, "vram_gb")                                                                             \
     X(NODE, "node")                                                                                \
     X(INTERCONNECT, "interconnect")                                                                \
-    X(FABRIC, "fabric") X(FABRIC_GBPS, "fabric_gbps") X(REGION, "region") X(ZONE, "zone")          \
+    X(FABRIC, "fabric")                                                                            \
+    X(FABRIC_GBPS, "fabric_gbps") X(REGION, "region") X(ZONE, "zone")                              \
         X(AVAILABILITY, "availability") X(PRICES, "prices") X(EXTRA_COSTS, "extra_costs")          \
             X(ORDER_URL, "order_url") X(SOURCE_URL, "source_url") X(SOURCE, "source")              \
                 X(FLAGS, "flags")

@@ -248,7 +248,8 @@ static int compare_held(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-bool node_reload_keys(struct node *node, struct db_connection *connection)
+static bool load_keys(struct node *node, struct db_connection *connection, int64_t version,
+                      bool force)
 {
     struct arena arena = {0};
     struct api_key *keys;
@@ -270,9 +271,18 @@ bool node_reload_keys(struct node *node, struct db_connection *connection)
         memcpy(entries[kept].hash, keys[i].hash, KEY_HASH_BYTES);
         kept++;
     }
-    key_cache_replace(node->keys, entries, kept);
+    key_cache_replace(node->keys, version, force, entries, kept);
     arena_free(&arena);
     return true;
+}
+
+bool node_reload_keys(struct node *node, struct db_connection *connection)
+{
+    struct version_table table = {0};
+    if (db_versions(connection, &table) != DB_OK)
+        return false;
+    free(table.providers);
+    return load_keys(node, connection, table.keys_version, false);
 }
 
 bool node_reload_names(struct node *node, struct db_connection *connection, bool force)
@@ -304,7 +314,7 @@ static bool catch_up(struct node *node, struct db_connection *connection)
     if (good && node->held_count > 1)
         qsort(node->held, node->held_count, sizeof(*node->held), compare_held);
     if (good && (backwards || table.keys_version != node->keys_version)) {
-        good = node_reload_keys(node, connection);
+        good = load_keys(node, connection, table.keys_version, backwards);
         if (good)
             node->keys_version = table.keys_version;
     }

@@ -65,7 +65,9 @@ struct attempt {
 
 static enum write_outcome from_status(enum db_status status)
 {
-    return status == DB_UNAVAILABLE ? WRITE_UNAVAILABLE : WRITE_FAILED;
+    return status == DB_UNAVAILABLE ? WRITE_UNAVAILABLE
+           : status == DB_RETRY     ? WRITE_BUSY
+                                    : WRITE_FAILED;
 }
 
 /* The one stored offer a patch or delete names, the precondition checked. */

@@ -28,6 +28,7 @@ enum write_outcome {
                           */
     WRITE_REJECTED,      /* the patched offer is not valid: upload.errors say why: 422 */
     WRITE_MALFORMED,     /* the patch is no JSON object: error says why: 400 */
+    WRITE_BUSY,          /* others hold the provider for longer than this waits: 503 */
     WRITE_UNAVAILABLE,   /* no database: 503 */
     WRITE_FAILED,        /* our bug: 500 */
 };

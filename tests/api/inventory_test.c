@@ -1,9 +1,12 @@
 /* Writing an inventory through the API: what is answered, what changes, what must not. */
 #include "tests/support/test_api.h"
+#include "tests/support/test_database.h"
 
 #include <criterion/criterion.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static struct test_api api;
@@ -348,4 +351,40 @@ Test(api_inventory, prices_far_from_what_others_ask_are_flagged)
     cr_expect(is_flagged("acme", "price_far_above_median"), "a monthly figure entered as hourly");
     put_price("acme", key, "0.05");
     cr_expect(is_flagged("acme", "price_far_below_median"));
+}
+
+Test(api_inventory, a_suspended_providers_key_is_refused)
+{
+    char *body = test_inventory("a", "3");
+    cr_assert(test_api_status(&api, "PATCH", "/v1/admin/providers/acme", api.admin_key, NULL,
+                              "{\"suspended\":true}") == 200);
+    cr_expect(test_api_status(&api, "PUT", INVENTORY, key, NULL, body) == 403);
+    cr_expect(test_api_status(&api, "GET", "/v1/providers/acme/uploads", key, NULL, NULL) == 403);
+    cr_assert(test_api_status(&api, "PATCH", "/v1/admin/providers/acme", api.admin_key, NULL,
+                              "{\"suspended\":false}") == 200);
+    cr_expect(test_api_status(&api, "PUT", INVENTORY, key, NULL, body) == 200);
+    free(body);
+}
+
+static void *put_profile(void *closure)
+{
+    int *status = closure;
+    *status = test_api_status(&api, "PUT", "/v1/providers/acme/profile", key, NULL,
+                              "{\"contact\":\"ops@example.net\"}");
+    return NULL;
+}
+
+Test(api_inventory, a_profile_written_meanwhile_undoes_no_suspension)
+{
+    pthread_t thread;
+    int status = 0;
+    free(test_sql(api.connection, "BEGIN; UPDATE providers SET suspended = true, version = version "
+                                  "+ 1 WHERE slug = 'acme'"));
+    cr_assert(pthread_create(&thread, NULL, put_profile, &status) == 0);
+    usleep(300000);
+    free(test_sql(api.connection, "COMMIT"));
+    pthread_join(thread, NULL);
+    cr_expect(status == 200);
+    cr_expect(test_sql_int(api.connection, "SELECT count(*) FROM providers WHERE suspended AND "
+                                           "contact = 'ops@example.net'") == 1);
 }

@@ -62,12 +62,14 @@ Test(crypto, keys_are_shaped_and_found_by_hash)
     cr_assert(key_hash(text, entry.hash));
     cr_expect(!key_hash("rr_short", hash) && !key_hash("", hash));
     struct key_cache *cache = key_cache_new();
-    key_cache_replace(cache, &entry, 1);
+    key_cache_replace(cache, 5, false, &entry, 1);
     cr_expect(key_cache_find(cache, entry.hash, &arena, &found) && found.key_id == 7 &&
               strcmp(found.provider_slug, "acme") == 0);
     cr_assert(key_hash(other, hash));
     cr_expect(!key_cache_find(cache, hash, &arena, &found));
-    key_cache_replace(cache, NULL, 0);
+    key_cache_replace(cache, 4, false, NULL, 0);
+    cr_expect(key_cache_find(cache, entry.hash, &arena, &found), "an older list is passed over");
+    key_cache_replace(cache, 6, false, NULL, 0);
     cr_expect(!key_cache_find(cache, entry.hash, &arena, &found), "a replaced cache forgets");
     key_cache_free(cache);
     arena_free(&arena);
