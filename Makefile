@@ -97,7 +97,7 @@ lint: deps ## Warnings by gcc and clang, cppcheck, -fanalyzer, include rules, fo
 format: ## Lay out all C by .clang-format.
 	@git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 
-fuzz: deps ## Run every fuzzer for SECONDS (default 20) on its corpus.
+fuzz: deps ## Run every fuzzer for SECONDS_EACH (default 20) on its corpus.
 	@$(MAKE) --no-print-directory $(JOBS) VARIANT=fuzz fuzz-build
 	@tests/tools/run-fuzz.sh build/fuzz $(or $(SECONDS_EACH),20)
 
@@ -125,7 +125,14 @@ $(B)/obj/%.o: %.c Makefile
 	$(Q)$(COMPILER) $(CFLAGS_ALL) $(OPT) -c -o $@ $<
 
 # static/ and migrations/ travel inside the binary; the table is made by a script from the list of files.
-$(B)/gen/assets.c: tests/tools/embed.sh $(ASSETS)
+# A file that was removed leaves no prerequisite behind: the list itself is one.
+.PHONY: always
+always:
+$(B)/gen/assets.list: always
+	@mkdir -p $(@D)
+	@printf '%s\n' $(ASSETS) | cmp -s - $@ || printf '%s\n' $(ASSETS) > $@
+
+$(B)/gen/assets.c: tests/tools/embed.sh $(B)/gen/assets.list $(ASSETS)
 	@mkdir -p $(@D)
 	@tests/tools/embed.sh $(ASSETS) > $@
 

@@ -5,32 +5,39 @@
 
 #define ROWS_PER_CALL 5000
 
+/* *ret_more is set where as many went as may at once. */
 static enum db_status expire(struct db_connection *connection, enum statement statement,
-                             int32_t days)
+                             int32_t days, bool *ret_more)
 {
     struct db_params params = {0};
+    struct pg_result *result;
     param_bigint(&params, ROWS_PER_CALL);
     if (days >= 0)
         param_integer(&params, days);
-    enum db_status status = db_run(connection, statement, &params, ROWS_PER_CALL, NULL);
+    enum db_status status = db_run(connection, statement, &params, ROWS_PER_CALL, &result);
     params_free(&params);
-    return status;
+    if (status != DB_OK)
+        return status;
+    *ret_more = *ret_more || db_result_affected(result) >= ROWS_PER_CALL;
+    db_result_free(result);
+    return DB_OK;
 }
 
 /* Append-only tables let retention through only when it says who it is. */
-static enum db_status expire_audit(struct db_connection *connection, int32_t days)
+static enum db_status expire_audit(struct db_connection *connection, int32_t days, bool *ret_more)
 {
     enum db_status status = db_begin(connection);
     if (status != DB_OK)
         return status;
     status = db_run(connection, STATEMENT_RETENTION_ANNOUNCE, NULL, 0, NULL);
     if (status == DB_OK)
-        status = expire(connection, STATEMENT_EXPIRE_AUDIT, days);
+        status = expire(connection, STATEMENT_EXPIRE_AUDIT, days, ret_more);
     return db_end_own(connection, true, status);
 }
 
-/* One provider's a call. */
-static enum db_status expire_tombstones(struct db_connection *connection, int32_t days)
+/* One provider's a call, whose oldest is the oldest of all. */
+static enum db_status expire_tombstones(struct db_connection *connection, int32_t days,
+                                        bool *ret_more)
 {
     struct db_params params = {0};
     struct pg_result *result;
@@ -42,6 +49,7 @@ static enum db_status expire_tombstones(struct db_connection *connection, int32_
     if (status != DB_OK)
         return status == DB_NONE ? DB_OK : status;
     struct arena arena = {0};
+    *ret_more = true;
     param_text(&params, row_text(&row, &arena));
     param_bigint(&params, row_bigint(&row));
     db_result_free(result);
@@ -51,14 +59,16 @@ static enum db_status expire_tombstones(struct db_connection *connection, int32_
     return status;
 }
 
-enum db_status db_retention(struct db_connection *connection, const struct retention *retention)
+enum db_status db_retention(struct db_connection *connection, const struct retention *retention,
+                            bool *ret_more)
 {
-    enum db_status status = expire(connection, STATEMENT_EXPIRE_IDEMPOTENCY, -1);
+    *ret_more = false;
+    enum db_status status = expire(connection, STATEMENT_EXPIRE_IDEMPOTENCY, -1, ret_more);
     if (status == DB_OK)
-        status = expire(connection, STATEMENT_EXPIRE_UPLOADS, retention->upload_days);
+        status = expire(connection, STATEMENT_EXPIRE_UPLOADS, retention->upload_days, ret_more);
     if (status == DB_OK)
-        status = expire_tombstones(connection, retention->tombstone_days);
+        status = expire_tombstones(connection, retention->tombstone_days, ret_more);
     if (status == DB_OK)
-        status = expire_audit(connection, retention->audit_days);
+        status = expire_audit(connection, retention->audit_days, ret_more);
     return status;
 }

@@ -205,7 +205,7 @@ X(EXPIRE_AUDIT, WRITE,
 /* The provider's row is locked first, as every writer does. */
 X(EXPIRE_TOMBSTONES_PROVIDER, READ,
   "SELECT p.slug, max(t.version) FROM providers p JOIN tombstones t ON t.provider_id = p.id "
-  "WHERE t.removed_at < now() - make_interval(days => $1::integer) GROUP BY p.slug ORDER BY p.slug LIMIT 1")
+  "WHERE t.removed_at < now() - make_interval(days => $1::integer) GROUP BY p.slug ORDER BY min(t.removed_at) LIMIT 1")
 X(EXPIRE_TOMBSTONES, WRITE,
   "WITH floor AS (UPDATE providers SET tombstones_from = greatest(tombstones_from, $2) WHERE slug = $1 RETURNING id) "
   "DELETE FROM tombstones t USING floor WHERE t.provider_id = floor.id AND t.version <= $2")

@@ -62,7 +62,8 @@ struct retention {
     int32_t audit_days; /* at least 31 */
 };
 /* Removes what retention no longer keeps; bounded work per call, in transactions of its own: call
- * it now and then outside any. */
-enum db_status db_retention(struct db_connection *connection, const struct retention *retention);
+ * it now and then outside any, and soon again where *ret_more says that there is more. */
+enum db_status db_retention(struct db_connection *connection, const struct retention *retention,
+                            bool *ret_more);
 
 #endif

@@ -69,7 +69,10 @@ static void read_provider(struct json_body *body, struct provider *provider)
     if (kind != NULL && !provider_kind_parse(kind, &provider->kind))
         json_body_refuse(body, "kind", "unknown_value",
                          "kind is hyperscaler, gpu_cloud, marketplace, colocation or reseller.");
-    json_body_text(body, "resells", PROVIDER_SLUG_MAX, &provider->resells);
+    const char *resells = NULL;
+    json_body_text(body, "resells", PROVIDER_SLUG_MAX, &resells);
+    if (resells != NULL || json_is_null(json_object_get(body->root, "resells")))
+        provider->resells = resells;
     if (provider->resells != NULL &&
         (provider->kind != PROVIDER_RESELLER || !provider_slug_is_valid(provider->resells) ||
          (provider->slug != NULL && strcmp(provider->resells, provider->slug) == 0)))

@@ -4,6 +4,7 @@
 #define RACKRATE_API_APP_H
 
 #include "db/db.h"
+#include "server/base/budget.h"
 #include "server/base/settings.h"
 #include "server/http/http.h"
 #include "server/sync/node.h"
@@ -15,6 +16,7 @@ struct app {
     struct node *node;
     _Atomic bool stopping;    /* readyz says no */
     _Atomic unsigned exports; /* being made now */
+    struct budget decoded;    /* of bodies decompressed now */
 };
 
 /* A worker thread's own connection; reconnects when it is found dead. */

@@ -18,6 +18,10 @@
 #define IDEMPOTENCY_KEY_MAX 255
 
 /* What prepare read of the headers and parameters, for execute. */
+/* What is held for a compressed body at first: at least so much, and so many times its size. */
+#define DECODED_LEAST_BYTES ((size_t)1 << 20)
+#define DECODED_USUAL_TIMES 40
+
 struct upload_options {
     enum change_mode mode;
     enum upload_format format;
@@ -356,25 +360,56 @@ static void apply_upload(struct request *request, struct reply *reply, struct wo
     reply_write_outcome(request, reply, outcome, &result);
 }
 
+/* Decompresses under the byte budget of decoded bodies, as much as it may take being held first:
+ * what an inventory usually comes to, and all that is allowed where that is too little. False with
+ * the reply made; else *ret_held goes back to the budget when the body is done with. */
+static bool decompress(struct request *request, struct reply *reply,
+                       const struct upload_options *options, const char **ret_body,
+                       size_t *ret_length, char **ret_owned, size_t *ret_held)
+{
+    struct app *app = request->app;
+    const char *bytes = request->body == NULL ? "" : request->body;
+    size_t length = request->body_length, most = UPLOAD_DECODED_MAX_BYTES;
+    size_t usual = DECODED_LEAST_BYTES + length * DECODED_USUAL_TIMES;
+    struct decode_error error = {0};
+    enum decode_status status = DECODE_TOO_LARGE;
+    *ret_held = 0;
+    for (int i = 0; i < 2 && status == DECODE_TOO_LARGE; i++) {
+        size_t wanted = options->encoding == ENCODING_IDENTITY ? 0
+                        : i == 0 && usual < most               ? usual
+                                                               : most;
+        if (!budget_take(&app->decoded, wanted)) {
+            metric_add(METRIC_BODY_REFUSED, 1);
+            reply_unavailable(request, reply,
+                              "Too many compressed bodies are being read; try again shortly.", 2);
+            return false;
+        }
+        status = upload_decompress(options->encoding, bytes, length, wanted == 0 ? most : wanted,
+                                   ret_body, ret_length, ret_owned, &error);
+        *ret_held = status == DECODE_OK && wanted > *ret_length ? *ret_length : 0;
+        budget_give(&app->decoded, wanted - *ret_held);
+        if (wanted == most || wanted == 0)
+            break;
+    }
+    if (status != DECODE_OK)
+        refuse_body(request, reply, status, &error);
+    return status == DECODE_OK;
+}
+
 void inventory_write_execute(struct request *request, struct reply *reply, struct worker *worker)
 {
+    struct app *app = request->app;
     const struct upload_options *options = request->state;
     const char *body;
-    size_t length;
+    size_t length, held;
     char *owned = NULL;
-    struct decode_error error = {0};
-    enum decode_status status = upload_decompress(
-        options->encoding, request->body == NULL ? "" : request->body, request->body_length,
-        UPLOAD_DECODED_MAX_BYTES, &body, &length, &owned, &error);
-    if (status == DECODE_OK) {
-        struct app *app = request->app;
-        struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
-        apply_upload(request, reply, worker, options, body, length, snapshot);
-        snapshot_release(snapshot);
-    } else {
-        refuse_body(request, reply, status, &error);
-    }
+    if (!decompress(request, reply, options, &body, &length, &owned, &held))
+        return;
+    struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
+    apply_upload(request, reply, worker, options, body, length, snapshot);
+    snapshot_release(snapshot);
     free(owned);
+    budget_give(&app->decoded, held);
 }
 
 static void prepare_one(struct request *request, struct reply *reply, enum change_mode mode)

@@ -87,7 +87,9 @@ static size_t offer_count(struct node *node)
 static int serve(const struct settings *settings, struct cli_database *database,
                  const sigset_t *signals)
 {
-    struct app app = {.settings = settings, .node = node_new(database->url)};
+    struct app app = {.settings = settings,
+                      .node = node_new(database->url),
+                      .decoded = {.limit_bytes = (size_t)settings->body_budget_mib << 20}};
     struct http_hooks hooks = app_hooks(&app);
     struct http_options options = options_of(settings);
     const struct retention retention = {

@@ -5,8 +5,8 @@
 #include "server/http/http.h"
 
 /* Whether an If-None-Match header (a list, or `*`) names this strong tag or its gzip variant,
- * weakly compared. */
-bool etag_list_matches(const char *header, const char *etag);
+ * weakly compared; *ret_gzip tells which of them matched. */
+bool etag_list_matches(const char *header, const char *etag, bool *ret_gzip);
 
 /* The tag as sent: `"x"` plain, `"x-gzip"` compressed. */
 const char *etag_of_variant(struct arena *arena, const char *etag, bool gzip);

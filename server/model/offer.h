@@ -175,10 +175,13 @@ void offer_content_hash(const struct offer *offer, const char *gpu_slug, const c
     X(NODE, "node")                                                                                \
     X(INTERCONNECT, "interconnect")                                                                \
     X(FABRIC, "fabric")                                                                            \
-    X(FABRIC_GBPS, "fabric_gbps") X(REGION, "region") X(ZONE, "zone")                              \
-        X(AVAILABILITY, "availability") X(PRICES, "prices") X(EXTRA_COSTS, "extra_costs")          \
-            X(ORDER_URL, "order_url") X(SOURCE_URL, "source_url") X(SOURCE, "source")              \
-                X(FLAGS, "flags")
+    X(FABRIC_GBPS, "fabric_gbps")                                                                  \
+    X(REGION, "region")                                                                            \
+    X(ZONE, "zone")                                                                                \
+    X(AVAILABILITY, "availability")                                                                \
+    X(PRICES, "prices")                                                                            \
+    X(EXTRA_COSTS, "extra_costs")                                                                  \
+    X(ORDER_URL, "order_url") X(SOURCE_URL, "source_url") X(SOURCE, "source") X(FLAGS, "flags")
 enum offer_field {
 #define X(name, text) OFFER_FIELD_##name,
     OFFER_FIELDS(X)

@@ -360,14 +360,19 @@ static bool wait_or_stop(struct node *node, unsigned interval_ms)
     return stop;
 }
 
-/* Once an hour; every node does it, each finding little left by the others. */
+/* Once an hour, and again every second while there is more than one call removes; every node does
+ * it, each finding little left by the others. */
 static void clean_up(struct node *node, struct db_connection *connection)
 {
     int64_t now_us = monotonic_now_us();
     if (node->retention.upload_days == 0 || now_us - node->cleaned_at_us < RETENTION_INTERVAL_US)
         return;
     node->cleaned_at_us = now_us;
-    if (db_retention(connection, &node->retention) != DB_OK)
+    bool more = false;
+    enum db_status status = db_retention(connection, &node->retention, &more);
+    if (status == DB_OK && more)
+        node->cleaned_at_us = now_us - RETENTION_INTERVAL_US + INT64_C(1000000);
+    if (status != DB_OK)
         log_warning("what retention no longer keeps could not be removed", NULL);
 }
 

@@ -24,7 +24,7 @@ chmod 1777 "$work/sanitizer"
 export ASAN_OPTIONS="log_path=$work/sanitizer/asan:detect_leaks=1:abort_on_error=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 export UBSAN_OPTIONS="log_path=$work/sanitizer/ubsan:print_stacktrace=1${UBSAN_OPTIONS:+:$UBSAN_OPTIONS}"
 
-tested=0 failed=0 programs=0
+tested=0 failed=0 crashed=0 programs=0
 bad=()
 started=$(date +%s)
 wanted() {
@@ -42,6 +42,10 @@ while IFS= read -r source; do
     line=$(grep -a 'Synthesis:' "$log" | tail -n 1 | sed 's/\x1b\[[0-9;]*m//g')
     count=$(sed -n 's/.*Tested: *\([0-9]*\).*/\1/p' <<<"$line")
     wrong=$(sed -n 's/.*Failing: *\([0-9]*\).*/\1/p' <<<"$line")
+    fell=$(sed -n 's/.*Crashing: *\([0-9]*\).*/\1/p' <<<"$line")
+    # A program without a closing line fell itself.
+    [[ -n $line ]] || { fell=1 count=1 wrong=1; }
+    crashed=$((crashed + ${fell:-0}))
     skipped=$(grep -ac 'SKIP' "$log")
     programs=$((programs + 1))
     tested=$((tested + ${count:-0}))
@@ -89,5 +93,5 @@ if [[ ${#bad[@]} -gt 0 ]]; then
     echo "These failed:"
     printf '  %s\n' "${bad[@]}"
 fi
-echo "[====] Synthesis: Tested: $tested | Passing: $((tested - failed)) | Failing: $failed | Crashing: 0"
+echo "[====] Synthesis: Tested: $tested | Passing: $((tested - failed)) | Failing: $failed | Crashing: $crashed"
 [[ ${#bad[@]} -eq 0 && $failed -eq 0 ]]

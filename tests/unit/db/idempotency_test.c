@@ -107,7 +107,8 @@ Test(idempotency, retention_forgets_the_old_only)
         "0, 0 FROM providers p, (VALUES (0), (91)) AS days (d);"
         "INSERT INTO upload_issues SELECT id, true, 0, 1, NULL, NULL, 'c', 'm' FROM uploads"));
     const struct retention keep = {.upload_days = 90, .tombstone_days = 30, .audit_days = 730};
-    cr_assert(db_retention(connection, &keep) == DB_OK);
+    bool more;
+    cr_assert(db_retention(connection, &keep, &more) == DB_OK);
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM idempotency") == 1);
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM uploads") == 1);
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM upload_issues") == 1);

@@ -421,7 +421,8 @@ Test(inventory_write, forgotten_removals_make_a_node_load_everything)
     cr_assert(write_set(&set, &record) == DB_OK);
     free(test_sql(connection, "UPDATE tombstones SET removed_at = now() - interval '31 days'"));
     const struct retention keep = {.upload_days = 90, .tombstone_days = 30, .audit_days = 730};
-    cr_assert(db_retention(connection, &keep) == DB_OK);
+    bool more;
+    cr_assert(db_retention(connection, &keep, &more) == DB_OK);
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM tombstones") == 0);
     struct inventory_delta delta;
     cr_assert(db_inventory_since(connection, &provider, held, &arena, &delta) == DB_OK);

@@ -130,7 +130,8 @@ Test(decode_half, what_only_looks_like_an_offer_misleads_nobody)
     cr_assert(test.status == DECODE_OK, "%s", test.error.message);
     cr_expect(test.upload.rows_read == OFFERS && test.upload.rejected == 1);
     cr_expect_null(test_find_offer(&test.upload, "inner"));
-    cr_expect_not_null(test_find_issue(&test.upload.errors, "/offers/9800/extra", "unknown_member"));
+    cr_expect_not_null(
+        test_find_issue(&test.upload.errors, "/offers/9800/extra", "unknown_member"));
     free(text);
     test_upload_free(&test);
 }
