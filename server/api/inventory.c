@@ -371,6 +371,8 @@ static bool decompress(struct request *request, struct reply *reply,
     const char *bytes = request->body == NULL ? "" : request->body;
     size_t length = request->body_length, most = UPLOAD_DECODED_MAX_BYTES;
     size_t usual = DECODED_LEAST_BYTES + length * DECODED_USUAL_TIMES;
+    if (options->encoding != ENCODING_IDENTITY && most > app->decoded.limit_bytes)
+        most = app->decoded.limit_bytes;
     struct decode_error error = {0};
     enum decode_status status = DECODE_TOO_LARGE;
     *ret_held = 0;

@@ -36,6 +36,7 @@ void test_api_start(struct test_api *api)
     snprintf(api->admin_key, sizeof(api->admin_key), "%s", text);
     api->app.settings = &api->settings;
     api->app.node = node_new(url);
+    api->app.decoded.limit_bytes = (size_t)512 << 20;
     must(node_catch_up(api->app.node, api->connection), "loading");
     api->hooks = app_hooks(&api->app);
     api->worker = api->hooks.worker_new(&api->app);
