@@ -60,7 +60,7 @@ BENCH_SRC := $(wildcard tests/bench/*.c)
 BENCH_BIN := $(BENCH_SRC:%.c=$(B)/%)
 ASSETS := $(shell find static migrations -type f 2>/dev/null | LC_ALL=C sort)
 
-.PHONY: help deps build run test test-build bench lint format fuzz asan tsan clean vendor
+.PHONY: help deps build run test test-build bench fit-latency lint format fuzz asan tsan clean vendor
 .SECONDARY:
 
 help: ## List what can be made.
@@ -90,6 +90,15 @@ test: build ## All tests, on a throw-away PostgreSQL.
 bench: deps build ## Measure, as ratios in one run (nginx, COPY, psql).
 	@$(MAKE) --no-print-directory $(JOBS) $(BENCH_BIN)
 	@tests/bench/run.sh $(B) $(BENCH)
+
+# The latency model's table is fitted to measured round trips and committed; a test fits it again and compares. The program is
+# built without the table it makes.
+LATENCY_DATA ?= $(or $(RACKRATE_TEST_DATA),../shared/data)/latency/aws-rtt-long.csv
+fit-latency: deps ## Fit server/reference/latency_table.c again to LATENCY_DATA.
+	@$(MAKE) --no-print-directory $(JOBS) $(B)/tests/tools/fit_latency
+	@$(B)/tests/tools/fit_latency $(LATENCY_DATA) > $(B)/latency_table.c
+	@mv $(B)/latency_table.c server/reference/latency_table.c
+	@sed -n '/Errors/,/\*\//p' server/reference/latency_table.c
 
 lint: deps ## Warnings by gcc and clang, cppcheck, -fanalyzer, include rules, format, contract.
 	@tests/tools/lint.sh
@@ -157,6 +166,10 @@ $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(SUPPORT_OBJ) $(B)/librackrate.a
 	@$(COMPILER) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
 
 $(B)/tests/stress/%: $(B)/obj/tests/stress/%.o $(SUPPORT_OBJ) $(B)/librackrate.a
+	@mkdir -p $(@D)
+	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS)
+
+$(B)/tests/tools/fit_latency: $(addprefix $(B)/obj/,tests/tools/fit_latency.o tests/support/latency_samples.o) $(B)/librackrate.a
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS)
 

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#define EARTH_RADIUS_KM 6371.0088
-
 double geo_distance_km(double latitude_a, double longitude_a, double latitude_b, double longitude_b)
 {
     const double radians = M_PI / 180.0;

@@ -61,8 +61,10 @@ bool country_is_known(const char *alpha2);
 
 const char *place_precision_name(enum place_precision precision);
 
-/* Great-circle distance in kilometres between two points in degrees, on a sphere of 6,371.0088 km
- * (IUGG mean radius). */
+/* The mean radius of the Earth by the IUGG (GRS 80). */
+#define EARTH_RADIUS_KM 6371.0088
+
+/* Great-circle distance in kilometres between two points in degrees, on a sphere. */
 double geo_distance_km(double latitude_a, double longitude_a, double latitude_b,
                        double longitude_b);
 
