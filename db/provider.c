@@ -176,8 +176,10 @@ enum db_status db_versions(struct db_connection *connection, struct version_tabl
             ret_table->keys_version = version;
         else if (source == 2)
             ret_table->reference_version = version;
-        else
+        else if (source == 3)
             ret_table->fixings_version = version;
+        else
+            ret_table->latency_version = version;
     }
     db_result_free(result);
     return DB_OK;

@@ -33,6 +33,7 @@ struct version_table {
     int64_t keys_version;
     int64_t reference_version;
     int64_t fixings_version; /* of the last fixing published; 0 before the first */
+    int64_t latency_version; /* of the measured round trips */
 };
 enum db_status db_versions(struct db_connection *connection, struct version_table *ret_table);
 

@@ -37,7 +37,8 @@ X(EPOCH, READ,
 X(VERSIONS, READ,
   "SELECT 0 AS source, id, version FROM providers "
   "UNION ALL SELECT CASE name WHEN 'keys' THEN 1 ELSE 2 END, 0, version FROM counters "
-  "UNION ALL SELECT 3, 0, coalesce(max(version), 0) FROM fixing_days ORDER BY 1, 2")
+  "UNION ALL SELECT 3, 0, coalesce(max(version), 0) FROM fixing_days "
+  "UNION ALL SELECT 4, 0, version FROM latency_state ORDER BY 1, 2")
 X(BUMP_COUNTER, WRITE, "UPDATE counters SET version = version + 1 WHERE name = $1")
 X(AUDIT, WRITE,
   "INSERT INTO audit_log (actor, action, provider_id, detail) VALUES ($1, $2, $3::bigint, $4::jsonb)")
@@ -261,4 +262,24 @@ X(UNRECOGNIZED, READ,
   "WHERE place IS NULL AND coalesce(region_raw, zone) IS NOT NULL GROUP BY 2, 3) u "
   "JOIN providers p ON p.id = u.provider_id WHERE $1::text IS NULL OR p.slug = $1 "
   "ORDER BY u.offers DESC, u.kind, p.slug, u.name LIMIT 10000")
+
+/* Measured round trips. */
+X(LATENCY_BUMP, WRITE, "UPDATE latency_state SET version = version + 1 RETURNING version")
+X(LATENCY_UPSERT, WRITE,
+  "INSERT INTO latency_measurements AS m (from_place, to_place, provider_id, zone, measured_by, median_us, p95_us, samples, "
+  "measured_at, source, floor_us, actor) VALUES ($1, $2, (SELECT id FROM providers WHERE slug = $3), $4, "
+  "(SELECT id FROM providers WHERE slug = $5), $6::integer, $7::integer, $8::integer, $9::timestamptz, $10, $11::integer, $12) "
+  "ON CONFLICT ON CONSTRAINT latency_measurements_pair DO UPDATE SET median_us = excluded.median_us, "
+  "p95_us = excluded.p95_us, samples = excluded.samples, measured_at = excluded.measured_at, source = excluded.source, "
+  "floor_us = excluded.floor_us, actor = excluded.actor, received_at = clock_timestamp() "
+  "WHERE excluded.measured_at > m.measured_at OR (excluded.measured_at = m.measured_at AND "
+  "(m.median_us, m.p95_us, m.samples, m.source) IS DISTINCT FROM "
+  "(excluded.median_us, excluded.p95_us, excluded.samples, excluded.source)) RETURNING m.xmax = 0")
+X(LATENCY_COUNT, READ,
+  "SELECT count(*) FROM latency_measurements m JOIN providers p ON p.id = m.measured_by WHERE p.slug = $1")
+X(LATENCY_REMOVE, WRITE, "DELETE FROM latency_measurements WHERE id = $1 RETURNING 1")
+X(LATENCY_LIST, READ,
+  "SELECT s.version, m.id, m.from_place::text, m.to_place::text, p.slug, m.zone, b.slug, m.median_us, m.p95_us, m.samples, "
+  "m.measured_at, m.source, m.floor_us FROM latency_state s LEFT JOIN latency_measurements m ON true "
+  "LEFT JOIN providers p ON p.id = m.provider_id LEFT JOIN providers b ON b.id = m.measured_by ORDER BY m.id")
 /* clang-format on */

@@ -2,12 +2,17 @@
 #include "server/api/app.h"
 #include "server/api/resources.h"
 
+#include "server/reference/latency.h"
 #include "server/reference/place.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define REGION_WORDS_MAX 8
 
 static const char *const kind_names[] = {"area", "country", "place"};
 
@@ -15,7 +20,7 @@ static void write_place(struct buf *out, struct snapshot *snapshot, uint16_t ind
 {
     const struct place *place = place_at(index);
     struct offer_summary summary = snapshot_place_summary(snapshot, index, now_us);
-    bool located = place->precision != PRECISION_AREA;
+    const struct place_extent *extent = place_extent(index);
     buf_add_char(out, '{');
     buf_add_json_member_string(out, "slug", place->slug);
     buf_add_json_member_string(out, "kind", kind_names[place->kind]);
@@ -25,15 +30,10 @@ static void write_place(struct buf *out, struct snapshot *snapshot, uint16_t ind
     buf_add_json_member_string(out, "parent", place->parent);
     buf_add_json_member_string(out, "precision", place_precision_name(place->precision));
     buf_add_json_key(out, "lat");
-    if (located)
-        buf_add_decimal(out, place->latitude_microdegrees, 6);
-    else
-        buf_add_string(out, "null");
+    buf_add_decimal(out, llround(extent->point.latitude * 1e6), 6);
     buf_add_json_key(out, "lon");
-    if (located)
-        buf_add_decimal(out, place->longitude_microdegrees, 6);
-    else
-        buf_add_string(out, "null");
+    buf_add_decimal(out, llround(extent->point.longitude * 1e6), 6);
+    buf_add_json_member_int(out, "within_km", llround(extent->reach_km));
     write_summary(out, &summary, true);
     buf_add_char(out, '}');
 }
@@ -43,25 +43,106 @@ static int compare_slugs(const void *a, const void *b)
     return strcmp(place_at(*(const uint16_t *)a)->slug, place_at(*(const uint16_t *)b)->slug);
 }
 
-static bool matches(const struct place *place, const char *kind, const char *country)
+/* What a list is narrowed to; NULL: not. */
+struct region_filter {
+    const char *kind, *country, *continent;
+    const char *words[REGION_WORDS_MAX]; /* folded */
+    size_t word_count;
+};
+
+/* Whether a word is the beginning of one of a folded name's words. */
+static bool begins_word(const char *folded, const char *word)
 {
-    return (kind == NULL || strcmp(kind, kind_names[place->kind]) == 0) &&
-           (country == NULL ||
-            (place->country != NULL && strcasecmp(country, place->country) == 0));
+    size_t length = strlen(word);
+    for (const char *at = folded; at != NULL; at = strchr(at, '-')) {
+        at += *at == '-';
+        if (strncmp(at, word, length) == 0)
+            return true;
+    }
+    return false;
 }
 
-/* kind must be one of the three words, country two letters. */
-static bool check_filters(struct request *request, struct reply *reply, const char *kind,
-                          const char *country)
+/* In its slug, its name, or the name of its country. */
+static bool has_word(const struct place *place, const char *word)
 {
+    char folded[100], code[3];
+    place_name_fold(place->name, folded, sizeof(folded));
+    if (begins_word(folded, word) || begins_word(place->slug, word))
+        return true;
+    if (place->country == NULL)
+        return false;
+    snprintf(code, sizeof(code), "%c%c", tolower((unsigned char)place->country[0]),
+             tolower((unsigned char)place->country[1]));
+    uint16_t country = place_find(code);
+    if (country == INDEX_NONE)
+        return false;
+    place_name_fold(place_at(country)->name, folded, sizeof(folded));
+    return begins_word(folded, word);
+}
+
+static bool matches(const struct place *place, const struct region_filter *filter)
+{
+    if ((filter->kind != NULL && strcmp(filter->kind, kind_names[place->kind]) != 0) ||
+        (filter->country != NULL &&
+         (place->country == NULL || strcasecmp(filter->country, place->country) != 0)) ||
+        (filter->continent != NULL && strcasecmp(filter->continent, place->continent) != 0))
+        return false;
+    for (size_t i = 0; i < filter->word_count; i++) {
+        if (!has_word(place, filter->words[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_continent(const char *text)
+{
+    for (uint16_t i = 0; i < place_count(); i++) {
+        if (strcasecmp(text, place_at(i)->continent) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Up to eight words, each of which must match; false where there are more or none. */
+static bool read_words(struct request *request, const char *text, struct region_filter *filter)
+{
+    char folded[400];
+    place_name_fold(text, folded, sizeof(folded));
+    char *rest;
+    for (char *word = strtok_r(folded, "-", &rest); word != NULL;
+         word = strtok_r(NULL, "-", &rest)) {
+        if (filter->word_count == REGION_WORDS_MAX)
+            return false;
+        filter->words[filter->word_count++] = arena_strdup(&request->arena, word);
+    }
+    return filter->word_count > 0;
+}
+
+/* False with a 400 in the reply. */
+static bool read_filter(struct request *request, struct reply *reply, struct region_filter *filter)
+{
+    const char *q = request_parameter(request, "q");
     struct problem_item item = {.code = "unknown_value"};
-    if (kind != NULL && strcmp(kind, "area") != 0 && strcmp(kind, "country") != 0 &&
-        strcmp(kind, "place") != 0) {
+    *filter = (struct region_filter){
+        .kind = request_parameter(request, "kind"),
+        .country = request_parameter(request, "country"),
+        .continent = request_parameter(request, "continent"),
+    };
+    if (filter->kind != NULL && strcmp(filter->kind, "area") != 0 &&
+        strcmp(filter->kind, "country") != 0 && strcmp(filter->kind, "place") != 0) {
         item.parameter = "kind";
         item.message = "kind is area, country or place.";
-    } else if (country != NULL && (strlen(country) != 2 || !country_is_known(country))) {
+    } else if (filter->country != NULL &&
+               (strlen(filter->country) != 2 || !country_is_known(filter->country))) {
         item.parameter = "country";
         item.message = "country is an ISO 3166 code of two letters.";
+    } else if (filter->continent != NULL && !is_continent(filter->continent)) {
+        item.parameter = "continent";
+        item.message = "continent is AF, AN, AS, EU, NA, OC or SA.";
+    } else if (q != NULL && !read_words(request, q, filter)) {
+        item = (struct problem_item){.parameter = "q",
+                                     .code = "out_of_range",
+                                     .message = "q is one to eight words of letters or digits."};
     } else {
         return true;
     }
@@ -71,14 +152,13 @@ static bool check_filters(struct request *request, struct reply *reply, const ch
 
 void regions_list(struct request *request, struct reply *reply)
 {
-    static const char *const allowed[] = {"limit", "cursor", "kind", "country", NULL};
+    static const char *const allowed[] = {"limit",     "cursor", "kind", "country",
+                                          "continent", "q",      NULL};
     struct app *app = request->app;
-    const char *kind = request_parameter(request, "kind");
-    const char *country = request_parameter(request, "country");
+    struct region_filter filter;
     struct list_page page;
     if (!request_check_parameters(request, reply, allowed) ||
-        !list_page_parse(request, reply, "regions", &page) ||
-        !check_filters(request, reply, kind, country))
+        !list_page_parse(request, reply, "regions", &page) || !read_filter(request, reply, &filter))
         return;
     struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
     reply->etag = snapshot_etag(request, snapshot, NULL);
@@ -90,7 +170,7 @@ void regions_list(struct request *request, struct reply *reply)
     uint16_t *order = arena_calloc(&request->arena, count, sizeof(*order));
     size_t total = 0, shown = 0;
     for (uint16_t i = 0; i < count; i++) {
-        if (matches(place_at(i), kind, country))
+        if (matches(place_at(i), &filter))
             order[total++] = i;
     }
     qsort(order, total, sizeof(*order), compare_slugs);

@@ -42,6 +42,13 @@ void gpu_get(struct request *request, struct reply *reply);
 void regions_list(struct request *request, struct reply *reply);
 void region_get(struct request *request, struct reply *reply);
 
+/* latency.c, latency_write.c */
+void latency_get(struct request *request, struct reply *reply);
+void latency_post_prepare(struct request *request, struct reply *reply);
+void latency_post_execute(struct request *request, struct reply *reply, struct worker *worker);
+void latency_list(struct request *request, struct reply *reply);
+void latency_remove(struct request *request, struct reply *reply, struct worker *worker);
+
 /* market.c */
 void market_summary_prepare(struct request *request, struct reply *reply);
 void market_summary_execute(struct request *request, struct reply *reply, struct worker *worker);

@@ -22,6 +22,9 @@ const struct route routes[] = {
     {HTTP_GET,    "/v1/gpus/{slug}",                                  "getGpu",             ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = gpu_get},
     {HTTP_GET,    "/v1/regions",                                      "listRegions",        ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = regions_list},
     {HTTP_GET,    "/v1/regions/{slug}",                               "getRegion",          ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = region_get},
+    {HTTP_GET,    "/v1/latency",                                      "getLatency",         ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = latency_get},
+    {HTTP_GET,    "/v1/latency/measurements",                         "listLatencyMeasurements", ACCESS_PUBLIC, 0,              CACHE_REVALIDATE, .handle = latency_list},
+    {HTTP_POST,   "/v1/latency",                                      "addLatency",         ACCESS_ANY_KEY,  512 * KIB,         CACHE_NONE,       .prepare = latency_post_prepare, .execute = latency_post_execute},
     {HTTP_GET,    "/v1/market/history",                               "getMarketHistory",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = market_history},
     {HTTP_GET,    "/v1/market/summary",                               "getMarketSummary",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = market_summary_prepare, .execute = market_summary_execute},
     {HTTP_GET,    "/v1/tools/rent-vs-buy",                            "getRentOrBuy",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_rent_or_buy},
@@ -50,6 +53,8 @@ const struct route routes[] = {
     {HTTP_GET,    "/v1/admin/aliases",                                "adminListAliases",   ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_providers_prepare, .execute = admin_aliases_list},
     {HTTP_POST,   "/v1/admin/aliases",                                "adminSetAlias",      ACCESS_ADMIN,    64 * KIB,          CACHE_NONE,       .prepare = admin_write_prepare, .execute = admin_aliases_set},
     {HTTP_DELETE, "/v1/admin/aliases/{kind}/{name}",                  "adminRemoveAlias",   ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_alias_remove_prepare, .execute = admin_alias_remove},
+
+    {HTTP_DELETE, "/v1/admin/latency/{id}",                           "adminRemoveLatency", ACCESS_ADMIN,    0,                 CACHE_NONE,       .prepare = admin_providers_prepare, .execute = latency_remove},
 
     {HTTP_GET,    "/livez",                                           "getLive",            ACCESS_PUBLIC,   0,                 CACHE_NONE,       .ops = true, .handle = live_get},
     {HTTP_GET,    "/healthz",                                         "getHealth",          ACCESS_PUBLIC,   0,                 CACHE_NONE,       .ops = true, .handle = live_get},

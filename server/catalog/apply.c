@@ -307,6 +307,29 @@ bool catalog_set_operator_names(struct catalog *catalog, const struct alias_sets
     return good;
 }
 
+bool catalog_set_latency(struct catalog *catalog, struct latency_book *book, bool force)
+{
+    bool good = true;
+    pthread_mutex_lock(&catalog->lock);
+    int64_t held = latency_book_version(catalog->newest->latency),
+            version = latency_book_version(book);
+    if (held < version || (force && held != version)) {
+        struct draft draft = draft_begin(catalog);
+        latency_book_release(draft.snapshot->latency);
+        draft.snapshot->latency = latency_book_reference(book);
+        good = draft_publish(&draft);
+    }
+    pthread_mutex_unlock(&catalog->lock);
+    if (!good)
+        atomic_fetch_add_explicit(&catalog->failed_builds, 1, memory_order_relaxed);
+    return good;
+}
+
+const struct latency_book *snapshot_latency(const struct snapshot *snapshot)
+{
+    return snapshot->latency;
+}
+
 const struct alias_sets *snapshot_operator_names(const struct snapshot *snapshot)
 {
     return operator_names_sets(snapshot->operator_names);

@@ -9,6 +9,7 @@
 #include "server/model/change_set.h"
 #include "server/model/provider.h"
 #include "server/reference/alias.h"
+#include "server/reference/latency_book.h"
 
 struct catalog;
 struct snapshot;
@@ -51,6 +52,14 @@ bool catalog_set_operator_names(struct catalog *catalog, const struct alias_sets
 /* The operators' names of a snapshot; never NULL, valid as long as the snapshot. Any thread. */
 const struct alias_sets *snapshot_operator_names(const struct snapshot *snapshot);
 
+/* Takes what was measured of round trips (a reference) from the next snapshot on, which is
+ * published at once; one older than held is skipped, unless `force`. Any thread. False as
+ * catalog_apply. */
+bool catalog_set_latency(struct catalog *catalog, struct latency_book *book, bool force);
+
+/* What was measured, as of a snapshot; valid as long as it. NULL: nothing ever. Any thread. */
+const struct latency_book *snapshot_latency(const struct snapshot *snapshot);
+
 /* The version held of a provider (by slug); -1 none. */
 int64_t catalog_provider_version(struct catalog *catalog, const char *slug);
 
@@ -64,9 +73,9 @@ bool catalog_baseline(struct catalog *catalog, const char *slug, struct arena *a
 struct snapshot *catalog_acquire(struct catalog *catalog);
 void snapshot_release(struct snapshot *snapshot);
 
-/* A hash of everything an answer depends on but the query: providers' versions, reference version,
- * next staleness transition due at now_us. The same on every node with the same data and after a
- * restart. */
+/* A hash of everything an answer depends on but the query: providers' versions, reference and
+ * latency versions, next staleness transition due at now_us. The same on every node with the same
+ * data and after a restart. */
 uint64_t snapshot_state_hash(const struct snapshot *snapshot, int64_t now_us);
 
 /* Newest updated_at or confirmed_at of the data; what `as_of` prints. */

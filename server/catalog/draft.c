@@ -52,6 +52,7 @@ struct draft draft_begin(struct catalog *catalog)
     snapshot->as_of_us = old->as_of_us;
     snapshot->versions_hash = old->versions_hash;
     snapshot->operator_names = operator_names_reference(old->operator_names);
+    snapshot->latency = latency_book_reference(old->latency);
     return draft;
 }
 

@@ -21,7 +21,8 @@ static uint64_t state_hash(const struct snapshot *snapshot, size_t stale)
     struct crypt_hasher hasher;
     uint8_t hash[16];
     uint64_t names = (uint64_t)operator_names_sets(snapshot->operator_names)->version;
-    uint64_t parts[4] = {snapshot->versions_hash, stale, reference_hash(), names}, result;
+    uint64_t latency = latency_book_hash(snapshot->latency);
+    uint64_t parts[5] = {snapshot->versions_hash, stale, reference_hash(), names, latency}, result;
     crypt_hasher_init(&hasher, sizeof(hash));
     crypt_hasher_add(&hasher, parts, sizeof(parts));
     crypt_hasher_finish(&hasher, hash);

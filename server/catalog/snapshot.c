@@ -63,6 +63,7 @@ void snapshot_free(struct snapshot *snapshot)
         provider_view_release(snapshot->slots[i]);
     moment_free_all(atomic_load_explicit(&snapshot->moment, memory_order_acquire));
     operator_names_release(snapshot->operator_names);
+    latency_book_release(snapshot->latency);
     free(snapshot->segments);
     free(snapshot->alive);
     free(snapshot->slots);

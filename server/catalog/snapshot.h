@@ -8,6 +8,7 @@
 #include "server/catalog/fragment.h"
 #include "server/catalog/operator_names.h"
 #include "server/catalog/segment.h"
+#include "server/reference/latency_book.h"
 
 /* Most providers at once: slots are 16 bits wide. */
 #define PROVIDERS_MAX 65000
@@ -71,6 +72,7 @@ struct snapshot {
     int64_t as_of_us;
     uint64_t versions_hash;
     struct operator_names *operator_names; /* a reference; NULL none */
+    struct latency_book *latency;          /* a reference; NULL nothing measured */
     _Atomic(struct moment *) moment;
 };
 

@@ -54,6 +54,14 @@ char *cli_state_dir(const struct settings *settings);
 const char *cli_take_option(struct cli *cli, const char *name);
 bool cli_take_flag(struct cli *cli, const char *name);
 
+/* The whole file (`-`: standard input), malloc'd, of at most 512 MiB; NULL and a message on
+ * standard error. */
+char *cli_read_file(const char *path, size_t *ret_length);
+
+/* Measured round trips from the files behind argv[0]; `provider` (may be NULL) whose region names
+ * they use, as_of_us (or TIMESTAMP_UNKNOWN) when rows that don't say were measured. */
+int cli_import_latency(struct cli *cli, const char *provider, int64_t as_of_us);
+
 /* Says how a subcommand is used, on standard error, and gives EXIT_USAGE. */
 int cli_usage(const char *usage);
 

@@ -8,15 +8,10 @@
 #include "server/base/timestamp.h"
 #include "server/sync/write.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define FILE_MAX_BYTES ((size_t)512 << 20)
 
 static const char usage[] =
     "import FORMAT [--provider SLUG] [--as-of DATE] [--dry-run] [--confirm-removals] [--json] "
@@ -29,40 +24,13 @@ static const char usage[] =
     "refused are skipped and\n"
     "reported. A provider that only the file names is added. With --as-of (an RFC 3339 time or "
     "YYYY-MM-DD) rows that do not\n"
-    "say when they were seen get that time. Exit 0 applied, 1 refused, 2 wrong usage.";
-
-/* The whole file, malloc'd, or NULL and a message. */
-static char *read_file(const char *path, size_t *ret_length)
-{
-    struct stat status;
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        fprintf(stderr, "rackrate: %s: %s\n", path, strerror(errno));
-        if (fd >= 0)
-            close(fd);
-        return NULL;
-    }
-    struct buf content = {0};
-    for (;;) {
-        char *place = buf_reserve(&content, 1 << 20);
-        ssize_t got = read(fd, place, 1 << 20);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0 || content.length > FILE_MAX_BYTES) {
-            if (got < 0)
-                fprintf(stderr, "rackrate: %s: %s\n", path, strerror(errno));
-            else if (got > 0)
-                fprintf(stderr, "rackrate: %s is larger than 512 MiB\n", path);
-            close(fd);
-            if (got != 0) {
-                buf_free(&content);
-                return NULL;
-            }
-            return buf_detach(&content, ret_length);
-        }
-        content.length += (size_t)got;
-    }
-}
+    "say when they were seen get that time. Exit 0 applied, 1 refused, 2 wrong usage.\n"
+    "FORMAT latency is measured round trips (CSV with from, to, median_ms and what else is known, "
+    "or "
+    "the JSON of\n"
+    "POST /v1/latency; src, dst and rtt_ms will do): all of a file or nothing; with --provider its "
+    "region names are that\n"
+    "provider's, otherwise they are everybody's or all of one cloud's.";
 
 static enum upload_encoding encoding_of(const char *bytes, size_t length)
 {
@@ -254,7 +222,7 @@ static int import_decoded(struct import *import, const char *path, const char *b
 static int import_file(struct import *import, const char *path)
 {
     size_t length, decoded_length;
-    char *file = read_file(path, &length), *owned = NULL;
+    char *file = cli_read_file(path, &length), *owned = NULL;
     const char *decoded;
     struct decode_error error = {0};
     if (file == NULL)
@@ -336,6 +304,14 @@ int cli_import(struct cli *cli)
         .confirm_removals = cli_take_flag(cli, "--confirm-removals"),
     };
     import.format = cli->argc > 0 ? cli->argv[0] : "";
+    if (strcmp(import.format, "latency") == 0) {
+        int64_t as_of_us;
+        if (cli->argc < 2 || import.dry_run || import.confirm_removals ||
+            (provider != NULL && !provider_slug_is_valid(provider)) ||
+            !parse_as_of(as_of, &as_of_us))
+            return cli_usage(usage);
+        return cli_import_latency(cli, provider, as_of_us);
+    }
     bool skypilot = strcmp(import.format, "skypilot") == 0,
          rackrate = strcmp(import.format, "rackrate") == 0;
     bool snapshot = strcmp(import.format, "gpurentalprices") == 0;

@@ -95,7 +95,7 @@ static bool authorize(struct request *request, struct reply *reply)
                       NULL, 0);
         return false;
     }
-    bool allowed = principal->admin ||
+    bool allowed = principal->admin || request->route->access == ACCESS_ANY_KEY ||
                    (request->route->access == ACCESS_PROVIDER && principal->provider_slug != NULL &&
                     strcmp(principal->provider_slug, request->captures[0]) == 0);
     if (!allowed)

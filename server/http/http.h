@@ -125,6 +125,7 @@ bool reply_not_modified(struct request *request, struct reply *reply, const char
 
 enum access {
     ACCESS_PUBLIC,
+    ACCESS_ANY_KEY, /* a provider's or an admin's; what it may say is the handler's business */
     ACCESS_PROVIDER,
     ACCESS_ADMIN
 }; /* PROVIDER: the key's own provider = captures[0], or an admin */

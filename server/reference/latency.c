@@ -18,7 +18,7 @@
 
 static struct place_extent *extents;
 static struct latency_place *ends;
-static uint32_t *estimates;
+static latency_cell *estimates;
 static pthread_once_t ends_once = PTHREAD_ONCE_INIT, estimates_once = PTHREAD_ONCE_INIT;
 
 static struct geo_point table_point(const struct place *place)
@@ -145,26 +145,35 @@ double latency_floor_ms(uint16_t a, uint16_t b)
     return km <= 0 || a == b ? 0 : km * FIBRE_MS_PER_KM;
 }
 
+/* Rounded up: never below light in fibre. */
+latency_cell latency_cell_of(const struct latency_place *a, const struct latency_place *b)
+{
+    double ms = latency_model_estimate(&latency_model, &a->end, &b->end, NULL);
+    return LATENCY_CELL(ceil(ms * LATENCY_CENTI - 1e-6), false);
+}
+
 static void make_estimates(void)
 {
     uint16_t count = place_count();
-    uint32_t *made = calloc((size_t)count * count, sizeof(*made));
+    latency_cell *made = calloc((size_t)count * count, sizeof(*made));
     if (made == NULL)
         abort();
     for (uint16_t a = 0; a < count; a++) {
-        for (uint16_t b = a; b < count; b++) {
-            const struct latency_place *from = latency_place(a), *to = latency_place(b);
-            double ms = latency_model_estimate(&latency_model, &from->end, &to->end, NULL);
-            /* Rounded up: never below light in fibre. */
-            uint32_t centi = (uint32_t)ceil(ms * LATENCY_CENTI - 1e-6);
-            made[(size_t)a * count + b] = made[(size_t)b * count + a] = centi;
-        }
+        for (uint16_t b = a; b < count; b++)
+            made[(size_t)a * count + b] = made[(size_t)b * count + a] =
+                latency_cell_of(latency_place(a), latency_place(b));
     }
     estimates = made;
 }
 
-const uint32_t *latency_estimates(void)
+const latency_cell *latency_estimates(void)
 {
     pthread_once(&estimates_once, make_estimates);
     return estimates;
+}
+
+void latency_estimates_from(const struct latency_place *from, latency_cell *cells)
+{
+    for (uint16_t i = 0; i < place_count(); i++)
+        cells[i] = latency_cell_of(from, latency_place(i));
 }

@@ -11,7 +11,7 @@
 #define LATENCY_FRESH_DAYS 90
 /* Nothing on Earth takes longer; a longer one is a mistake. */
 #define LATENCY_MAX_MS 10000
-/* Round trips are kept in hundredths of a millisecond. */
+/* Hundredths of a millisecond, which tables keep. */
 #define LATENCY_CENTI 100
 
 /* Where a place is. A word for many places (a country, an area) stands for the middle of the cities
@@ -46,8 +46,18 @@ struct latency_estimate latency_estimate(const struct latency_place *a,
  * ends are; 0 where they may be neighbours. A shorter one says that one of the two is elsewhere. */
 double latency_floor_ms(uint16_t a, uint16_t b);
 
-/* Estimated round trips between all places, place_count() rows of place_count() hundredths of a
- * millisecond; made on first use. Same place: what a round trip within it takes. */
-const uint32_t *latency_estimates(void);
+/* A round trip as tables keep it: hundredths of a millisecond, and whether it was measured. */
+typedef uint32_t latency_cell;
+#define LATENCY_CELL(centi, measured) ((latency_cell)(centi) << 1 | (measured))
+#define LATENCY_CELL_CENTI(cell)      ((cell) >> 1)
+#define LATENCY_CELL_MEASURED(cell)   ((cell)&1)
+
+/* Estimated round trips between all places: place_count() rows of place_count() cells; made on
+ * first use. Same place: what a round trip within it takes. */
+const latency_cell *latency_estimates(void);
+/* One of them, of any two ends. */
+latency_cell latency_cell_of(const struct latency_place *a, const struct latency_place *b);
+/* Of a point: place_count() cells into `cells`. */
+void latency_estimates_from(const struct latency_place *from, latency_cell *cells);
 
 #endif

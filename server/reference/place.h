@@ -46,6 +46,10 @@ uint16_t place_find(const char *slug);
 uint16_t place_resolve(const char *provider_slug, const char *region, const char *zone,
                        const struct alias_set *extra);
 
+/* Slugs of the clouds whose own words for places are known, one after the other; NULL behind the
+ * last. */
+const char *place_vocabulary(size_t index);
+
 /* The key under which spellings meet: lower case, runs of other characters one hyphen. `out` holds
  * at least 1 byte. */
 void place_name_fold(const char *raw, char *out, size_t size);

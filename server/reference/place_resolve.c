@@ -323,3 +323,17 @@ uint16_t place_resolve(const char *provider_slug, const char *region, const char
                                                strcmp(wide->country, narrow->country) == 0);
     return agrees && narrow->precision <= wide->precision ? by_zone : by_region;
 }
+
+const char *place_vocabulary(size_t index)
+{
+    const char *last = "";
+    for (size_t i = 0; i < place_word_count; i++) {
+        const char *provider = place_words[i].provider;
+        if (strcmp(provider, last) == 0 || strcmp(provider, "awslocal") == 0)
+            continue;
+        last = provider;
+        if (index-- == 0)
+            return provider;
+    }
+    return NULL;
+}

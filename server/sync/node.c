@@ -5,6 +5,7 @@
 
 #include "db/alias.h"
 #include "db/inventory.h"
+#include "db/latency.h"
 #include "db/provider.h"
 #include "server/base/log.h"
 #include "server/base/metrics.h"
@@ -37,6 +38,7 @@ struct node {
     size_t held_count;
     int64_t keys_version;
     int64_t names_version; /* of the reference data */
+    int64_t latency_version;
     char epoch[EPOCH_SIZE];
 
     _Atomic bool loaded;
@@ -163,7 +165,8 @@ static bool went_backwards(struct node *node, const struct version_table *table,
 {
     if (node->loaded && strcmp(node->epoch, epoch) != 0)
         return true;
-    if (table->reference_version < node->names_version)
+    if (table->reference_version < node->names_version ||
+        table->latency_version < node->latency_version)
         return true;
     for (size_t i = 0; i < node->held_count; i++) {
         const struct provider_version *now = find_version(table, node->held[i].id);
@@ -295,6 +298,22 @@ bool node_reload_names(struct node *node, struct db_connection *connection, bool
     return good;
 }
 
+bool node_reload_latency(struct node *node, struct db_connection *connection, bool force)
+{
+    struct arena arena = {0};
+    struct latency_measurement *list;
+    size_t count;
+    int64_t version;
+    bool good = db_latency_list(connection, &arena, &list, &count, &version) == DB_OK;
+    if (good) {
+        struct latency_book *book = latency_book_new(version, list, count);
+        good = catalog_set_latency(node->catalog, book, force);
+        latency_book_release(book);
+    }
+    arena_free(&arena);
+    return good;
+}
+
 static bool catch_up(struct node *node, struct db_connection *connection)
 {
     struct version_table table = {0};
@@ -310,6 +329,11 @@ static bool catch_up(struct node *node, struct db_connection *connection)
                 node_reload_names(node, connection, backwards);
     if (good)
         node->names_version = table.reference_version;
+    if (good && (backwards || table.latency_version != node->latency_version)) {
+        good = node_reload_latency(node, connection, backwards);
+        if (good)
+            node->latency_version = table.latency_version;
+    }
     good = good && load_providers(node, connection, &table, backwards);
     if (good && node->held_count > 1)
         qsort(node->held, node->held_count, sizeof(*node->held), compare_held);

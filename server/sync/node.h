@@ -37,6 +37,9 @@ bool node_reload_keys(struct node *node, struct db_connection *connection);
  * older ones, since the database itself went back. Any thread. */
 bool node_reload_names(struct node *node, struct db_connection *connection, bool force);
 
+/* The same for measured round trips. */
+bool node_reload_latency(struct node *node, struct db_connection *connection, bool force);
+
 /* Starts the thread that catches up every `interval_ms` with a connection of its own, reconnecting
  * for ever; stops it. */
 bool node_start_sync(struct node *node, unsigned interval_ms, const struct retention *retention);

@@ -316,6 +316,34 @@ async function names() {
     await denied(method, path, options);
 }
 
+async function latency() {
+  const path = "/v1/latency";
+  const row = { from: "us-ashburn", to: "de-frankfurt", median_ms: 92.4, p95_ms: 97.1, samples: 200, provider: slug, zone: "fra1" };
+  const impossible = { from: "us-ashburn", to: "hr-zagreb", median_ms: 3.5, provider: slug, zone: "zag1" };
+  await send(200, "POST", path, by(admin, json({ measurements: [row, impossible] })));
+  await send(200, "POST", path, by(key, json({ measurements: [{ from: "jp", to: "us-dallas", median_ms: 140 }] })));
+  await send(403, "POST", path, by(key, json({ measurements: [{ ...row, provider: "sample" }] })));
+  await send(422, "POST", path, by(key, json({ measurements: [{ ...row, to: "us-ashburn" }] })));
+  await send(422, "POST", path, by(key, json({ measurements: [{ ...row, median_ms: 10001 }] })));
+  await send(400, "POST", path, by(key, json({ measurements: [] })));
+  await send(415, "POST", path, by(key, { headers: { "Content-Type": "text/csv" }, body: "from,to" }));
+  await send(401, "POST", path, json({ measurements: [row] }));
+  await read(`${path}?from=us-ashburn&to=de-frankfurt`);
+  await read(`${path}?from=aws:us-east-1&to=50.11,8.68`);
+  await read(`${path}?from=us-east;uk;50.11,8.68&to=jp;de-frankfurt`);
+  await read(`${path}?from=us-east;uk`);
+  for (const bad of ["", "?from=de", "?from=de&to=de", "?from=nowhere&to=de", "?from=139.7,35.7&to=de"]) await send(400, "GET", path + bad);
+  const list = (await read(`${path}/measurements?provider=${slug}&contradicting=1`)).data;
+  await read(`${path}/measurements?limit=1&region=us-ashburn`);
+  await send(400, "GET", `${path}/measurements?provider=none-such`);
+  const one = `/v1/admin/latency/${list.data[0].id}`;
+  await denied("DELETE", one);
+  await send(200, "DELETE", one, by(admin));
+  await send(404, "DELETE", one, by(admin));
+  await read("/v1/regions?continent=EU&q=frank");
+  await send(400, "GET", "/v1/regions?continent=XX");
+}
+
 async function service() {
   for (const path of ["/livez", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs", "/docs/method", "/", "/style.css", "/docs/docs.js"]) await read(path);
   await send(404, "GET", "/none");
@@ -324,7 +352,7 @@ async function service() {
   await send(501, "PROPFIND", "/v1/offers");
 }
 
-for (const part of [uploads, oneOffer, searches, market, directory, tools, own, administration, names, service]) {
+for (const part of [uploads, oneOffer, searches, market, directory, tools, own, administration, names, latency, service]) {
   try {
     await part();
   } catch (error) {
