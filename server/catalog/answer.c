@@ -4,8 +4,9 @@
 #include "server/catalog/market_table.h"
 #include "server/catalog/search.h"
 
-static void write_rows(struct snapshot *snapshot, const struct search_result *result, size_t shown,
-                       int64_t now_us, struct arena *arena, struct buf *out)
+static void write_rows(struct snapshot *snapshot, const struct query *query,
+                       const struct search_result *result, size_t shown, int64_t now_us,
+                       struct arena *arena, struct buf *out)
 {
     int64_t clock_us = staleness_clock(now_us);
     struct gpu_market *const *market = snapshot_moment(snapshot, now_us)->market;
@@ -22,6 +23,8 @@ static void write_rows(struct snapshot *snapshot, const struct search_result *re
         splices[i].verdict = verdicts + i * MARKET_VERDICT_SIZE;
         splices[i].verdict_length = market_write_verdict(market, segment, hit->row, hit->entry,
                                                          verdicts + i * MARKET_VERDICT_SIZE);
+        splices[i].latency = query_latency_cell(query->latency, segment->place_rank[hit->row]);
+        splice_contradiction(snapshot, segment, hit->row, arena, &splices[i]);
         bound += fragment_bound(segment, hit->row, hit->entry, &splices[i]) + 1;
     }
     char *at = buf_reserve(out, bound), *start = at;
@@ -50,7 +53,7 @@ void query_answer(struct snapshot *snapshot, const struct query *query, int64_t 
         *ret_cursor = text;
     }
     buf_add_string(out, "{\"data\":[");
-    write_rows(snapshot, &result, shown, now_us, arena, out);
+    write_rows(snapshot, query, &result, shown, now_us, arena, out);
     buf_add_string(out, "],\"total\":");
     buf_add_int(out, (int64_t)result.total);
     buf_add_json_member_string(out, "next_cursor", *ret_cursor);

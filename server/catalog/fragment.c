@@ -3,14 +3,19 @@
 
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
+#include "server/catalog/latency_query.h"
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
 #include <string.h>
 
-#define TAIL_FRESH                                                                                 \
-    ",\"stale\":false,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
-#define TAIL_STALE ",\"stale\":true,\"trust_score\":null,\"latency_ms\":null,\"latency_kind\":null}"
+#define TAIL_FRESH  ",\"stale\":false,\"trust_score\":null,\"latency_ms\":"
+#define TAIL_STALE  ",\"stale\":true,\"trust_score\":null,\"latency_ms\":"
+#define NO_LATENCY  "null,\"latency_kind\":null,\"location_contradicted_by\":"
+#define MEASURED    ",\"latency_kind\":\"measured\",\"location_contradicted_by\":"
+#define ESTIMATED   ",\"latency_kind\":\"estimated\",\"location_contradicted_by\":"
+#define NO_EVIDENCE "null}"
+#define TAIL_BYTES  (sizeof(TAIL_FRESH) + 32 + sizeof(ESTIMATED) + sizeof(NO_EVIDENCE))
 
 static void open_object(struct buf *out, const char *key)
 {
@@ -203,7 +208,7 @@ size_t fragment_bound(const struct segment *segment, uint32_t row, uint32_t entr
 {
     return text_of(segment, row, splice)->length + splice->provider_length +
            splice->confirmed_length + segment->entry_length[entry] + splice->verdict_length + 1 +
-           sizeof(TAIL_FRESH);
+           TAIL_BYTES + splice->evidence_length;
 }
 
 static inline char *put(char *out, const char *bytes, size_t length)
@@ -230,6 +235,18 @@ char *fragment_write(char *out, const struct segment *segment, uint32_t row, uin
               (size_t)segment->entry_length[entry] - 1);
     out = put(out, splice->verdict, splice->verdict_length);
     *out++ = '}';
-    return splice->stale ? put(out, TAIL_STALE, sizeof(TAIL_STALE) - 1)
-                         : put(out, TAIL_FRESH, sizeof(TAIL_FRESH) - 1);
+    out = splice->stale ? put(out, TAIL_STALE, sizeof(TAIL_STALE) - 1)
+                        : put(out, TAIL_FRESH, sizeof(TAIL_FRESH) - 1);
+    if (splice->latency == LATENCY_UNKNOWN) {
+        out = put(out, NO_LATENCY, sizeof(NO_LATENCY) - 1);
+    } else {
+        char ms[32];
+        out = put(out, ms, decimal_print(LATENCY_CELL_CENTI(splice->latency), 2, ms));
+        out = LATENCY_CELL_MEASURED(splice->latency) ? put(out, MEASURED, sizeof(MEASURED) - 1)
+                                                     : put(out, ESTIMATED, sizeof(ESTIMATED) - 1);
+    }
+    if (splice->evidence == NULL)
+        return put(out, NO_EVIDENCE, sizeof(NO_EVIDENCE) - 1);
+    out = put(out, splice->evidence, splice->evidence_length);
+    return put(out, "}", 1);
 }

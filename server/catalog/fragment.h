@@ -40,6 +40,9 @@ struct fragment_splice {
     const char *verdict; /* what the market says of the price: `,"verdict":…` */
     size_t verdict_length;
     const struct row_text *text; /* instead of the row's own, or NULL */
+    uint32_t latency;            /* a latency_cell; LATENCY_UNKNOWN: none */
+    const char *evidence;        /* against its place: a measurement as JSON, or NULL */
+    size_t evidence_length;
     bool stale;
 };
 

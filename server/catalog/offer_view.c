@@ -1,4 +1,5 @@
 /* One offer as answered: as in a search, and each of its prices with its own verdict. */
+#include "server/catalog/latency_query.h"
 #include "server/catalog/market_table.h"
 
 #include <stdlib.h>
@@ -50,7 +51,9 @@ static void write_row(struct snapshot *snapshot, const struct segment *segment, 
     char verdict[MARKET_VERDICT_SIZE];
     struct buf buf = {0};
     struct row_text text = with_verdicts(moment, segment, row, &buf);
+    struct arena arena = {0};
     splice.text = &text;
+    splice_contradiction(snapshot, segment, row, &arena, &splice);
     splice.verdict = verdict;
     splice.verdict_length = market_write_verdict(moment->market, segment, row, entry, verdict);
     char *start = buf_reserve(out, fragment_bound(segment, row, entry, &splice));
@@ -58,6 +61,7 @@ static void write_row(struct snapshot *snapshot, const struct segment *segment, 
     *end = '\0';
     out->length += (size_t)(end - start);
     buf_free(&buf);
+    arena_free(&arena);
 }
 
 static bool write_offer(struct snapshot *snapshot, struct offer_key key, int64_t now_us,

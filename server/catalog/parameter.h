@@ -58,6 +58,9 @@ bool parse_unknown_value(struct parse *parse, const struct parameter *parameter,
 /* Sorts names, drops doubles and writes them as a JSON array. */
 void parse_write_names(struct parse *parse, const char **names, size_t count);
 
+/* Narrows a choice's `also` to ranks with a mark in `keep`. */
+void parse_narrow(struct parse *parse, struct choice *choice, const uint8_t *keep, size_t count);
+
 /* Readers. `column` in their names: field is a column; the others know their member. */
 bool read_column_minimum(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_column_maximum(struct parse *parse, const struct parameter *parameter, const char *value);
@@ -71,6 +74,8 @@ bool read_form_factor(struct parse *parse, const struct parameter *parameter, co
 bool read_region(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_country(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_continent(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_near(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_max_latency(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_billing(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_verdict(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_terms(struct parse *parse, const struct parameter *parameter, const char *value);

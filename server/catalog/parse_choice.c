@@ -145,8 +145,7 @@ bool read_gpu(struct parse *parse, const struct parameter *parameter, const char
     return good;
 }
 
-/* Narrows `also` to ranks with a mark in `keep`. */
-static void narrow(struct parse *parse, struct choice *choice, const uint8_t *keep, size_t count)
+void parse_narrow(struct parse *parse, struct choice *choice, const uint8_t *keep, size_t count)
 {
     if (choice->also == NULL) {
         choice->also = arena_calloc(parse->arena, count, 1);
@@ -178,7 +177,7 @@ bool read_vendor(struct parse *parse, const struct parameter *parameter, const c
             return parse_unknown_value(parse, parameter, items[i], "vendor",
                                        nearest_name(items[i], vendors, gpu_count()));
     }
-    narrow(parse, &parse->query->gpus, keep, gpu_count());
+    parse_narrow(parse, &parse->query->gpus, keep, gpu_count());
     parse_write_names(parse, items, count);
     return true;
 }
@@ -202,7 +201,7 @@ bool read_form_factor(struct parse *parse, const struct parameter *parameter, co
         for (uint16_t rank = 0; rank < gpu_count(); rank++)
             keep[rank] |= gpu_at(gpu_of_rank(rank))->form_factor == form;
     }
-    narrow(parse, &parse->query->gpus, keep, gpu_count());
+    parse_narrow(parse, &parse->query->gpus, keep, gpu_count());
     parse_write_names(parse, items, count);
     return true;
 }
@@ -286,7 +285,7 @@ bool read_country(struct parse *parse, const struct parameter *parameter, const 
         for (size_t i = 0; i < count && country != NULL; i++)
             keep[rank] |= strcmp(country, items[i]) == 0;
     }
-    narrow(parse, &parse->query->places, keep, place_count());
+    parse_narrow(parse, &parse->query->places, keep, place_count());
     parse_write_names(parse, items, count);
     return true;
 }
@@ -311,7 +310,7 @@ bool read_continent(struct parse *parse, const struct parameter *parameter, cons
         for (uint16_t rank = 0; rank < place_count(); rank++)
             keep[rank] |= strcmp(place_at(place_of_rank(rank))->continent, items[i]) == 0;
     }
-    narrow(parse, &parse->query->places, keep, place_count());
+    parse_narrow(parse, &parse->query->places, keep, place_count());
     parse_write_names(parse, items, count);
     return true;
 }

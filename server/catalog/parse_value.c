@@ -343,7 +343,8 @@ bool read_updated_since(struct parse *parse, const struct parameter *parameter, 
 
 bool read_sort(struct parse *parse, const struct parameter *parameter, const char *value)
 {
-    static const char *const names[] = {"price", "-price", "vram", "-vram", "updated", "-updated"};
+    static const char *const names[] = {"price",   "-price",   "vram",    "-vram",
+                                        "updated", "-updated", "latency", "-latency"};
     const size_t count = sizeof(names) / sizeof(names[0]);
     static_assert(sizeof(names) / sizeof(names[0]) == 2 * SORT_COUNT, "each key sorts both ways");
     for (size_t i = 0; i < count; i++) {

@@ -145,6 +145,7 @@ size_t query_parse(const struct query_parameter *parameters, size_t count,
     buf_add_char(&parse.json, '}');
     check_range(&parse, values, "min_price", "max_price");
     check_range(&parse, values, "min_gpu_count", "max_gpu_count");
+    latency_check(&parse, values[table_index("max_latency_ms")] != NULL);
     read_cursor(&parse, cursor);
     query->canonical = arena_strndup(arena, parse.json.data, parse.json.length);
     buf_free(&parse.json);

@@ -4,6 +4,7 @@
 #define RACKRATE_CATALOG_QUERY_PRIVATE_H
 
 #include "server/catalog/kernels.h"
+#include "server/catalog/latency_query.h"
 #include "server/catalog/query.h"
 #include "server/catalog/segment.h"
 
@@ -58,13 +59,14 @@ static inline bool choice_has_extra(const struct choice *choice)
     return choice->name_count > 0 || choice->sized_count > 0;
 }
 
-enum query_sort { SORT_PRICE, SORT_VRAM, SORT_UPDATED, SORT_COUNT };
+enum query_sort { SORT_PRICE, SORT_VRAM, SORT_UPDATED, SORT_LATENCY, SORT_COUNT };
 
 struct query {
     struct filter filters[QUERY_FILTERS_MAX];
     size_t filter_count;
     struct choice gpus;
     struct choice places;
+    const struct query_latency *latency; /* from where `near` says; NULL: it doesn't */
 
     /* Of one and the same price. */
     bool price_filtered;

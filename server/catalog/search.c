@@ -38,6 +38,9 @@ static int64_t key_of(const struct run *run, uint32_t row)
     case SORT_UPDATED:
         value = segment->updated_at_us[row];
         break;
+    case SORT_LATENCY:
+        value = query->latency->centi[segment->place_rank[row]];
+        break;
     }
     if (value < 0)
         return INT64_MAX;
@@ -72,6 +75,12 @@ static void drop_worse(const struct run *run, struct block *block, const int32_t
         break;
     case SORT_UPDATED:
         kernel_range64(block->mask, segment->updated_at_us + block->first, block->count, low, high);
+        break;
+    case SORT_LATENCY:
+        for (size_t i = 0; i < block->count; i++)
+            block->latency[i] = query->latency->centi[segment->place_rank[block->first + i]];
+        kernel_range32(block->mask, block->latency, block->count, (int32_t)low,
+                       high > INT32_MAX ? INT32_MAX : (int32_t)high);
         break;
     }
 }

@@ -67,7 +67,8 @@ struct block {
     size_t count;
     _Alignas(32) uint8_t mask[BLOCK_ROWS]; /* 1: matches; 0 up to the next multiple of 8 */
     _Alignas(32) uint8_t rest[BLOCK_ROWS];
-    _Alignas(32) int32_t prices[BLOCK_ROWS]; /* with price filters: the matching price, cut */
+    _Alignas(32) int32_t prices[BLOCK_ROWS];  /* with price filters: the matching price, cut */
+    _Alignas(32) int32_t latency[BLOCK_ROWS]; /* sorted by it: hundredths of a millisecond */
 };
 
 /* Clears the rows of the block (its mask loaded) that do not match. */

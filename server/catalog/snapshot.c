@@ -1,5 +1,6 @@
 /* Look-ups in a published snapshot. */
 #include "server/catalog/snapshot.h"
+#include "server/catalog/latency_query.h"
 
 #include "server/base/decimal.h"
 #include "server/catalog/names.h"
@@ -142,6 +143,7 @@ struct fragment_splice snapshot_splice(const struct snapshot *snapshot,
         .provider_json = view->json,
         .provider_length = view->json_length,
         .stale = snapshot_is_stale(snapshot, segment, row, clock_us),
+        .latency = LATENCY_UNKNOWN,
     };
     if (segment->is_sample[row] == 0 && view->provider.confirmed_at_us > segment->own_us[row]) {
         splice.confirmed = view->confirmed;

@@ -217,7 +217,8 @@ Test(api_latency, bad_queries_are_refused_by_name)
         {"?from=Frankfurt&to=de-frankfurt", "to", "same_place"},
         {"?from=50,8&to=50.0,8.000", "to", "same_place"},
         {"?from=nowhere-at-all&to=de", "from", "unknown_value"},
-        {"?from=ap-southeast-3&to=de", "from", "unknown_value"}, /* two clouds' word for two places */
+        {"?from=ap-southeast-3&to=de", "from",
+         "unknown_value"}, /* two clouds' word for two places */
         {"?from=91,0&to=de", "from", "out_of_range"},
         {"?from=0,181&to=de", "from", "out_of_range"},
         {"?from=139.7,35.7&to=de", "from", "out_of_range"},
@@ -392,4 +393,203 @@ Test(api_latency, regions_are_found_by_country_continent_and_words)
     }
     cr_expect(test_api_status(&api, "GET", "/v1/regions?continent=XX", NULL, NULL, NULL) == 400);
     cr_expect(test_api_status(&api, "GET", "/v1/regions?q=--", NULL, NULL, NULL) == 400);
+}
+
+/* ---- in a search ---- */
+
+static void upload(const char *by, const char *slug, const char *offers)
+{
+    char target[100], body[2000];
+    snprintf(target, sizeof(target), "/v1/providers/%s/inventory", slug);
+    snprintf(body, sizeof(body), "{\"offers\":[%s]}", offers);
+    cr_assert(test_api_status(&api, "PUT", target, by, NULL, body) == 200, "%s", body);
+}
+
+#define OFFER(id, where)                                                                           \
+    "{\"external_id\":\"" id "\",\"gpu\":\"H100 SXM5\",\"gpu_count\":8," where                     \
+    "\"prices\":[{\"billing\":\"on_demand\",\"price_per_gpu_hour\":3}]}"
+
+/* External ids of what a search finds, in order, with a comma behind each. */
+static void search(const char *query, char *ret_ids, size_t size)
+{
+    char target[300];
+    size_t i, length = 0;
+    json_t *row;
+    snprintf(target, sizeof(target), "/v1/offers?%s", query);
+    json_t *answer = get(target);
+    *ret_ids = '\0';
+    json_array_foreach(json_object_get(answer, "data"), i, row) length +=
+        (size_t)snprintf(ret_ids + length, size - length, "%s,", text(row, "external_id"));
+    json_decref(answer);
+}
+
+Test(api_latency, searches_filter_and_sort_by_it)
+{
+    char ids[200];
+    upload(
+        key, "acme",
+        OFFER("fra", "\"region\":\"de-frankfurt\",") "," OFFER(
+            "iad",
+            "\"region\":\"us-ashburn\",") "," OFFER("syd",
+                                                    "\"region\":\"au-sydney\",") ","
+                                                                                 "" OFFER("unknown",
+                                                                                          ""));
+    search("near=us-east&sort=latency", ids, sizeof(ids));
+    cr_expect_str_eq(ids, "iad,fra,syd,unknown,");
+    search("near=us-east&sort=-latency", ids, sizeof(ids));
+    cr_expect_str_eq(ids, "syd,fra,iad,unknown,");
+    search("near=us-east&sort=latency&max_latency_ms=150", ids, sizeof(ids));
+    cr_expect_str_eq(ids, "iad,fra,");
+    search("near=Frankfurt&sort=latency&limit=1", ids, sizeof(ids));
+    cr_expect_str_eq(ids, "fra,");
+    search("near=-33.87,151.21&sort=latency&limit=1", ids, sizeof(ids));
+    cr_expect_str_eq(ids, "syd,");
+    /* Users in two places: the worst of the two counts, and the order they are named in doesn't. */
+    search("near=us-east;Frankfurt&sort=latency", ids, sizeof(ids));
+    cr_expect(strncmp(ids, "iad,fra,", 8) == 0 || strncmp(ids, "fra,iad,", 8) == 0, "%s", ids);
+    struct loopback_reply one = test_api_call(&api, "GET", "/v1/offers?near=us-east;Frankfurt",
+                                              NULL, NULL, NULL),
+                          other = test_api_call(&api, "GET",
+                                                "/v1/offers?near=de-frankfurt;us-east;us-east",
+                                                NULL, NULL, NULL);
+    cr_expect_str_eq(one.body, other.body);
+    cr_expect_not_null(strstr(one.body, "\"near\":[\"de-frankfurt\",\"us-east\"]"));
+    loopback_reply_free(&one);
+    loopback_reply_free(&other);
+    /* What is measured takes the estimate's place, and is called so. */
+    json_t *answer = get("/v1/offers?near=jp-tokyo&sort=latency");
+    json_t *first = json_array_get(json_object_get(answer, "data"), 0);
+    cr_expect_str_eq(text(first, "external_id"), "syd");
+    cr_expect_str_eq(text(first, "latency_kind"), "estimated");
+    json_decref(answer);
+    cr_assert(post(api.admin_key,
+                   "{\"from\":\"jp-tokyo\",\"to\":\"us-ashburn\",\"median_ms\":111.115}") == 200);
+    answer = get("/v1/offers?near=jp-tokyo&sort=latency&max_latency_ms=111.12");
+    json_t *row = json_array_get(json_object_get(answer, "data"), 0);
+    if (strcmp(text(row, "external_id"), "iad") != 0)
+        row = json_array_get(json_object_get(answer, "data"), 1);
+    cr_expect_str_eq(text(row, "external_id"), "iad");
+    cr_expect(number(row, "latency_ms") == 111.12);
+    cr_expect_str_eq(text(row, "latency_kind"), "measured");
+    json_decref(answer);
+    answer = get("/v1/offers");
+    row = json_array_get(json_object_get(answer, "data"), 0);
+    cr_expect(json_is_null(json_object_get(row, "latency_ms")));
+    cr_expect(json_is_null(json_object_get(row, "latency_kind")));
+    json_decref(answer);
+}
+
+Test(api_latency, bad_searches_are_refused_by_name)
+{
+    static const struct {
+        const char *query, *parameter, *code;
+    } cases[] = {
+        {"near=", "near", "empty_value"},
+        {"near=us;;de", "near", "empty_value"},
+        {"near=nowhere-at-all", "near", "unknown_value"},
+        {"near=35.7,139.7,3", "near", "unknown_value"},
+        {"near=139.7,35.7", "near", "out_of_range"},
+        {"near=12,190", "near", "out_of_range"},
+        {"max_latency_ms=20", "max_latency_ms", "needs_near"},
+        {"sort=latency", "sort", "needs_near"},
+        {"near=us&max_latency_ms=-1", "max_latency_ms", "out_of_range"},
+        {"near=us&max_latency_ms=10000.01", "max_latency_ms", "out_of_range"},
+        {"near=us&max_latency_ms=fast", "max_latency_ms", "not_a_number"},
+        {"near=us&near=de", "near", "repeated_parameter"},
+        {"naer=us", "naer", "unknown_parameter"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char target[200];
+        int status;
+        snprintf(target, sizeof(target), "/v1/offers?%s", cases[i].query);
+        json_t *answer = test_api_json(&api, "GET", target, NULL, NULL, &status);
+        json_t *error = json_array_get(json_object_get(answer, "errors"), 0);
+        cr_expect(status == 400, "%s is %d", target, status);
+        cr_expect_str_eq(text(error, "parameter"), cases[i].parameter, "%s", target);
+        cr_expect_str_eq(text(error, "code"), cases[i].code, "%s", target);
+        json_decref(answer);
+    }
+}
+
+/* ---- claims that light contradicts ---- */
+
+/* Whether an offer carries the flag; its evidence must be there exactly then. */
+static bool flagged(const char *slug, const char *external_id)
+{
+    char target[200];
+    snprintf(target, sizeof(target), "/v1/providers/%s/offers/%s", slug, external_id);
+    json_t *offer = get(target);
+    bool flag = false;
+    size_t i;
+    json_t *item;
+    json_array_foreach(json_object_get(offer, "flags"), i, item) flag =
+        flag || strcmp(json_string_value(item), "location_contradicted") == 0;
+    const json_t *evidence = json_object_get(offer, "location_contradicted_by");
+    cr_expect(flag == json_is_object(evidence), "%s", external_id);
+    if (flag)
+        cr_expect(number(evidence, "median_ms") < number(evidence, "light_in_fibre_ms"));
+    snprintf(target, sizeof(target), "/v1/offers?provider=%s&limit=500", slug);
+    json_t *list = get(target), *row;
+    bool in_list = false;
+    json_array_foreach(json_object_get(list, "data"), i, row) in_list =
+        in_list || (strcmp(text(row, "external_id"), external_id) == 0 &&
+                    json_is_object(json_object_get(row, "location_contradicted_by")) &&
+                    json_array_size(json_object_get(row, "flags")) > 0);
+    cr_expect(in_list == flag, "searches say the same of %s", external_id);
+    json_decref(list);
+    json_decref(offer);
+    return flag;
+}
+
+Test(api_latency, a_round_trip_faster_than_light_flags_the_claim)
+{
+    upload(
+        key, "acme",
+        OFFER("a", "\"region\":\"us-missouri\",\"zone\":\"stl1\",") "," OFFER("b", "\"region\":"
+                                                                                   "\"us-"
+                                                                                   "missouri\","
+                                                                                   "\"zone\":"
+                                                                                   "\"stl2\",") "," OFFER(
+            "c", "\"region\":\"us-ashburn\",\"zone\":\"stl1\",") "," OFFER("d", "\"region\":\"us-"
+                                                                                "missouri\","));
+    upload(other_key, "other", OFFER("a", "\"region\":\"us-missouri\",\"zone\":\"stl1\","));
+    cr_expect(!flagged("acme", "a"));
+    char row[300];
+    static const char claim[] = "{\"from\":\"hr-zagreb\",\"to\":\"us-missouri\",\"median_ms\":4.2,"
+                                "\"provider\":\"acme\",\"zone\":\"stl1\"}";
+    /* A rival can't say it of them. */
+    cr_expect(post(other_key, claim) == 403);
+    cr_expect(post(other_key, "{\"from\":\"hr-zagreb\",\"to\":\"us-missouri\",\"median_ms\":4.2,"
+                              "\"zone\":\"stl1\"}") == 200);
+    cr_expect(!flagged("acme", "a"));
+    cr_expect(flagged("other", "a"), "its own measurement flags its own claim");
+    int status;
+    snprintf(row, sizeof(row), "{\"measurements\":[%s]}", claim);
+    json_t *answer = test_api_json(&api, "POST", "/v1/latency", api.admin_key, row, &status);
+    json_t *contradicting = json_object_get(answer, "contradicting");
+    cr_expect(status == 200 && json_array_size(contradicting) == 1);
+    cr_expect(number(json_array_get(contradicting, 0), "light_in_fibre_ms") > 60);
+    json_decref(answer);
+    cr_expect(flagged("acme", "a"));
+    cr_expect(!flagged("acme", "b"), "another zone");
+    cr_expect(!flagged("acme", "c"), "another claim");
+    cr_expect(!flagged("acme", "d"), "no zone");
+    /* It counts for nothing but as evidence. */
+    char kind;
+    cr_expect(rtt("hr-zagreb", "us-missouri", &kind) > 60 && kind == 'e');
+    /* Without a zone, all of the provider's zones there. */
+    cr_assert(post(api.admin_key, "{\"from\":\"hr-zagreb\",\"to\":\"us-missouri\",\"median_ms\":"
+                                  "4.2,\"provider\":\"acme\"}") == 200);
+    cr_expect(flagged("acme", "b") && flagged("acme", "d") && !flagged("acme", "c"));
+    /* An upload changes nothing about it, and a newer, plausible measurement does. */
+    upload(key, "acme",
+           OFFER("a", "\"region\":\"us-missouri\",\"zone\":\"stl1\",\"fabric\":\"none\","));
+    cr_expect(flagged("acme", "a"));
+    cr_assert(post(api.admin_key, "{\"from\":\"hr-zagreb\",\"to\":\"us-missouri\","
+                                  "\"median_ms\":130,\"provider\":\"acme\","
+                                  "\"zone\":\"stl1\"},"
+                                  "{\"from\":\"hr-zagreb\",\"to\":\"us-missouri\","
+                                  "\"median_ms\":130,\"provider\":\"acme\"}") == 200);
+    cr_expect(!flagged("acme", "a"));
+    cr_expect(rtt("hr-zagreb", "us-missouri", &kind) == 130 && kind == 'm');
 }

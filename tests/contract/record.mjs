@@ -328,6 +328,10 @@ async function latency() {
   await send(400, "POST", path, by(key, json({ measurements: [] })));
   await send(415, "POST", path, by(key, { headers: { "Content-Type": "text/csv" }, body: "from,to" }));
   await send(401, "POST", path, json({ measurements: [row] }));
+  await send(200, "POST", `${home}/offers`, by(key, json({ offers: [offer("far", { region: "hr-zagreb", zone: "zag1" }), offer("near", { region: "de-frankfurt" })] })));
+  await read(`/v1/offers?provider=${slug}&near=us-ashburn;50.11,8.68&max_latency_ms=400&sort=latency`);
+  await read(`${home}/offers/far`);
+  for (const bad of ["near=nowhere-at-all", "near=139.7,35.7", "max_latency_ms=5", "sort=latency", "near=us&max_latency_ms=-1"]) await send(400, "GET", `/v1/offers?${bad}`);
   await read(`${path}?from=us-ashburn&to=de-frankfurt`);
   await read(`${path}?from=aws:us-east-1&to=50.11,8.68`);
   await read(`${path}?from=us-east;uk;50.11,8.68&to=jp;de-frankfurt`);

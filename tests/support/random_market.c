@@ -175,16 +175,51 @@ static void random_provider(struct market *market, size_t index, size_t offers)
         market_random_offer(market, arena_printf(&market->arena, "o%zu", i), &provider->offers[i]);
 }
 
+const char *const market_ends[MARKET_ENDS] = {"us-ashburn", "de-frankfurt", "us-east",
+                                              "se",         "50.11,8.68",   "-33.9,151.2"};
+
+/* Measurements between some ends and some places of the market, some both ways, some of several
+ * makers, some impossible. Draws on a sequence of its own. */
+static struct latency_book *random_book(uint64_t seed)
+{
+    struct random random = {seed * 977 + 5};
+    struct latency_measurement list[40];
+    size_t count = 0;
+    while (count < COUNT(list)) {
+        uint16_t from = place_find(market_ends[random_below(&random, 4)]),
+                 to = place_find(PICK(&random, regions));
+        if (from == to)
+            continue;
+        bool back = random_once_in(&random, 3);
+        int32_t median_us = (int32_t)random_below(&random, 30000) * 10 + 7;
+        list[count++] = (struct latency_measurement){
+            .id = (int64_t)count,
+            .from = back ? to : from,
+            .to = back ? from : to,
+            .measured_by = random_once_in(&random, 2) ? "p1" : NULL,
+            .provider = "p1",
+            .median_us = median_us,
+            .p95_us = UNKNOWN,
+            .samples = UNKNOWN,
+            .measured_at_us = MARKET_NOW_US - (int64_t)random_below(&random, 200) * 24 * HOUR_US,
+            .floor_us = random_once_in(&random, 4) ? median_us + 1 : 0,
+        };
+    }
+    return latency_book_new((int64_t)seed + 1, list, count);
+}
+
 void market_make(struct market *market, uint64_t seed, size_t provider_count, size_t offers_each)
 {
     *market = (struct market){.random = {seed * 2654435761u + 88172645463325252u},
-                              .provider_count = provider_count};
+                              .provider_count = provider_count,
+                              .latency = random_book(seed)};
     for (size_t i = 0; i < provider_count; i++)
         random_provider(market, i, offers_each);
 }
 
 void market_free(struct market *market)
 {
+    latency_book_release(market->latency);
     arena_free(&market->arena);
 }
 
@@ -199,7 +234,8 @@ bool market_load(struct catalog *catalog, const struct market *market)
             .upserts = market->providers[i].offers,
             .upsert_count = market->providers[i].offer_count,
         };
-    return catalog_apply(catalog, updates, market->provider_count);
+    return catalog_set_latency(catalog, market->latency, true) &&
+           catalog_apply(catalog, updates, market->provider_count);
 }
 
 /* One to three of these, joined by commas. */
@@ -267,10 +303,21 @@ static struct query_parameter random_parameter(struct market *market, uint32_t k
 #undef ONE
 }
 
+/* One to three ends. */
+static const char *random_near(struct market *market)
+{
+    const char *text = PICK(&market->random, market_ends);
+    for (int i = 0; i < 2 && random_once_in(&market->random, 2); i++)
+        text = arena_printf(&market->arena, "%s;%s", text, PICK(&market->random, market_ends));
+    return text;
+}
+
 size_t market_random_query(struct market *market,
                            struct query_parameter parameters[static MARKET_PARAMETERS_MAX])
 {
     static const char *const sorts[] = {"price", "-price", "vram", "-vram", "updated", "-updated"};
+    static const char *const near_sorts[] = {"latency", "-latency", "latency", "price"};
+    static const char *const bounds[] = {"0", "12.5", "40", "90", "90.01", "150", "10000"};
     static const char *const limits[] = {"7", "50", "500", "500"};
     uint64_t used = 0;
     size_t count = 0, wanted = random_below(&market->random, 5);
@@ -288,7 +335,15 @@ size_t market_random_query(struct market *market,
     if (random_once_in(&market->random, 3))
         parameters[count++] = (struct query_parameter){
             "include_stale", random_once_in(&market->random, 2) ? "1" : "false"};
-    if (!random_once_in(&market->random, 3))
+    bool near = random_once_in(&market->random, 3);
+    if (near)
+        parameters[count++] = (struct query_parameter){"near", random_near(market)};
+    if (near && random_once_in(&market->random, 2))
+        parameters[count++] =
+            (struct query_parameter){"max_latency_ms", PICK(&market->random, bounds)};
+    if (near)
+        parameters[count++] = (struct query_parameter){"sort", PICK(&market->random, near_sorts)};
+    else if (!random_once_in(&market->random, 3))
         parameters[count++] = (struct query_parameter){"sort", PICK(&market->random, sorts)};
     parameters[count++] = (struct query_parameter){"limit", PICK(&market->random, limits)};
     return count;

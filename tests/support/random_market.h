@@ -32,7 +32,12 @@ struct market {
     struct random random;
     struct market_provider providers[MARKET_PROVIDERS_MAX];
     size_t provider_count;
+    struct latency_book *latency; /* some pairs of its places are measured */
 };
+
+/* From where random searches measure: single ends, of which `near` names one or several. */
+#define MARKET_ENDS 6
+extern const char *const market_ends[MARKET_ENDS];
 
 /* A market of some providers (one suspended, some with stale offers, one that never turns stale).
  */
@@ -45,8 +50,8 @@ void market_random_offer(struct market *market, const char *external_id, struct 
 /* The whole market as one batch of reloads. */
 bool market_load(struct catalog *catalog, const struct market *market);
 
-/* A random search of up to 8 parameters; values live in the market's arena. */
-#define MARKET_PARAMETERS_MAX 12
+/* A random search of up to 10 parameters; values live in the market's arena. */
+#define MARKET_PARAMETERS_MAX 14
 size_t market_random_query(struct market *market,
                            struct query_parameter parameters[static MARKET_PARAMETERS_MAX]);
 

@@ -4,6 +4,7 @@
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
 #include "server/reference/gpu.h"
+#include "server/reference/latency_where.h"
 #include "server/reference/place.h"
 
 #include <jansson.h>
@@ -165,6 +166,40 @@ static bool source_meets(const struct offer *offer, const struct provider *provi
     return true;
 }
 
+int64_t oracle_latency_centi(const struct market *market, const char *near, uint16_t place,
+                             bool *ret_measured)
+{
+    int64_t worst = UNKNOWN;
+    char copy[256];
+    snprintf(copy, sizeof(copy), "%s", near);
+    for (char *rest = copy, *item; place != INDEX_NONE && (item = strsep(&rest, ";")) != NULL;) {
+        struct arena arena = {0};
+        struct latency_where where;
+        struct latency_place from;
+        const char *code;
+        bool reversed;
+        must(latency_where_parse(item, NULL, NULL, &arena, &where, &code) == NULL, "%s", item);
+        const struct latency_measurement *measurement =
+            where.place == INDEX_NONE
+                ? NULL
+                : latency_book_find(market->latency, where.place, place, &reversed);
+        if (where.place == INDEX_NONE)
+            latency_place_at(where.point, &from);
+        else
+            from = *latency_place(where.place);
+        double ms = latency_estimate(&from, latency_place(place)).rtt_ms;
+        int64_t centi = measurement != NULL ? (measurement->median_us + 5) / 10
+                                            : (int64_t)ceil(ms * 100 - 1e-6);
+        if (centi > worst) {
+            worst = centi;
+            if (ret_measured != NULL)
+                *ret_measured = measurement != NULL;
+        }
+        arena_free(&arena);
+    }
+    return worst;
+}
+
 static bool is_stale(const struct offer *offer, const struct provider *provider, int64_t now_us)
 {
     if (provider->freshness_hours < 0 || offer->source_kind == SOURCE_SAMPLE)
@@ -235,8 +270,9 @@ static bool meets(const struct offer *offer, const struct provider *provider,
     return true;
 }
 
-static struct candidate candidate_of(const struct offer *offer, const struct provider *provider,
-                                     const struct price *price, const char *sort, int64_t now_us)
+static struct candidate candidate_of(const struct market *market, const struct offer *offer,
+                                     const struct provider *provider, const struct price *price,
+                                     const char *sort, const char *near, int64_t now_us)
 {
     struct candidate candidate = {.row = {.per_gpu_hour_microusd = price->per_gpu_hour_microusd,
                                           .billing = price->billing,
@@ -245,9 +281,13 @@ static struct candidate candidate_of(const struct offer *offer, const struct pro
     uint8_t id[OFFER_ID_BYTES];
     offer_id(provider->slug, offer->external_id, id);
     offer_id_print(id, candidate.row.id);
-    candidate.key = strstr(sort, "price") != NULL  ? price->per_gpu_hour_microusd
-                    : strstr(sort, "vram") != NULL ? offer->vram_gb_milli
-                                                   : offer->updated_at_us;
+    candidate.row.latency_centi =
+        near == NULL ? UNKNOWN
+                     : oracle_latency_centi(market, near, offer->place, &candidate.row.measured);
+    candidate.key = strstr(sort, "price") != NULL     ? price->per_gpu_hour_microusd
+                    : strstr(sort, "vram") != NULL    ? offer->vram_gb_milli
+                    : strstr(sort, "latency") != NULL ? candidate.row.latency_centi
+                                                      : offer->updated_at_us;
     candidate.unknown = candidate.key < 0;
     return candidate;
 }
@@ -255,7 +295,9 @@ static struct candidate candidate_of(const struct offer *offer, const struct pro
 size_t oracle_search(const struct market *market, const struct query_parameter *parameters,
                      size_t count, int64_t now_us, struct arena *arena, struct found **ret_rows)
 {
-    const char *sort = value_of(parameters, count, "sort", "price");
+    const char *sort = value_of(parameters, count, "sort", "price"),
+               *near = value_of(parameters, count, "near", NULL),
+               *most = value_of(parameters, count, "max_latency_ms", NULL);
     size_t all = 0, found = 0;
     for (size_t i = 0; i < market->provider_count; i++)
         all += market->providers[i].offer_count;
@@ -265,8 +307,14 @@ size_t oracle_search(const struct market *market, const struct query_parameter *
         for (size_t j = 0; j < provider->offer_count; j++) {
             const struct offer *offer = &provider->offers[j];
             const struct price *price = best_price(offer, parameters, count);
-            if (price != NULL && meets(offer, &provider->facts, parameters, count, now_us))
-                candidates[found++] = candidate_of(offer, &provider->facts, price, sort, now_us);
+            if (price == NULL || !meets(offer, &provider->facts, parameters, count, now_us))
+                continue;
+            struct candidate candidate =
+                candidate_of(market, offer, &provider->facts, price, sort, near, now_us);
+            if (most != NULL &&
+                (candidate.row.latency_centi < 0 || candidate.row.latency_centi > number(most, 2)))
+                continue;
+            candidates[found++] = candidate;
         }
     }
     descending = sort[0] == '-';
@@ -288,6 +336,11 @@ static struct found row_of(const json_t *offer)
          "a billing");
     row.term_months = (int32_t)json_integer_value(json_object_get(price, "term_months"));
     row.stale = json_is_true(json_object_get(offer, "stale"));
+    const json_t *latency = json_object_get(offer, "latency_ms");
+    const char *kind = json_string_value(json_object_get(offer, "latency_kind"));
+    row.latency_centi = json_is_null(latency) ? UNKNOWN : llround(json_number_value(latency) * 100);
+    row.measured = same(kind, "measured");
+    must((kind == NULL) == json_is_null(latency), "a number has its kind");
     return row;
 }
 
@@ -364,7 +417,8 @@ bool oracle_agrees(struct catalog *catalog, const struct market *market,
     while (row < wanted && row < found && strcmp(want[row].id, got[row].id) == 0 &&
            want[row].per_gpu_hour_microusd == got[row].per_gpu_hour_microusd &&
            want[row].billing == got[row].billing && want[row].term_months == got[row].term_months &&
-           want[row].stale == got[row].stale)
+           want[row].stale == got[row].stale && want[row].latency_centi == got[row].latency_centi &&
+           want[row].measured == got[row].measured)
         row++;
     bool good = total == wanted && found == wanted && row == wanted;
     if (row < wanted && row < found)

@@ -13,7 +13,14 @@ struct found {
     enum billing billing;
     int32_t term_months;
     bool stale;
+    int64_t latency_centi; /* hundredths of a millisecond; UNKNOWN where null */
+    bool measured;
 };
+
+/* The worst round trip from the ends of a `near` to a place, each looked up or estimated by itself;
+ * UNKNOWN of INDEX_NONE. *ret_measured (may be NULL) tells whether it was measured. */
+int64_t oracle_latency_centi(const struct market *market, const char *near, uint16_t place,
+                             bool *ret_measured);
 
 /* All rows that should be found, in order, in the arena. */
 size_t oracle_search(const struct market *market, const struct query_parameter *parameters,

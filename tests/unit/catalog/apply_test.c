@@ -49,7 +49,8 @@ static bool has(const char *external_id)
 Test(apply, deltas_come_once_and_in_order)
 {
     const char *gone[] = {"o0"}, *gone_too[] = {"o1"};
-    struct catalog_stats stats;
+    struct catalog_stats started, stats;
+    catalog_get_stats(catalog, &started);
     cr_expect(catalog_provider_version(catalog, "p0") == 1);
     cr_expect(catalog_provider_version(catalog, "nobody") == UNKNOWN);
     cr_expect(
@@ -72,7 +73,8 @@ Test(apply, deltas_come_once_and_in_order)
     cr_expect(has("o1"));
     cr_expect(catalog_provider_version(catalog, "p0") == 3);
     catalog_get_stats(catalog, &stats);
-    cr_expect(stats.failed_builds == 1 && stats.publishes == 2 && stats.offers == 11,
+    cr_expect(stats.failed_builds == 1 && stats.publishes == started.publishes + 1 &&
+                  stats.offers == 11,
               "%llu %llu %llu", (unsigned long long)stats.failed_builds,
               (unsigned long long)stats.publishes, (unsigned long long)stats.offers);
     cr_expect(

@@ -20,6 +20,7 @@ TestSuite(differential, .timeout = 300);
 
 static const char tables[] =
     "CREATE TABLE place (slug text PRIMARY KEY, country text, continent text);"
+    "CREATE TABLE latency (origin text, slug text, centi bigint, PRIMARY KEY (origin, slug));"
     "CREATE TABLE inside (outer_slug text, inner_slug text);"
     "CREATE TABLE provider (slug text PRIMARY KEY, kind text, suspended bool, fresh_us bigint, "
     "confirmed_us bigint,"
@@ -169,10 +170,26 @@ static void put_offer(struct buf *offers, struct buf *prices, const struct provi
     }
 }
 
+/* What the search may measure from, to everywhere. */
+static void copy_latency(PGconn *connection, const struct market *market)
+{
+    struct buf rows = {0};
+    for (size_t i = 0; i < MARKET_ENDS; i++) {
+        for (uint16_t place = 0; place < place_count(); place++) {
+            put_text(&rows, market_ends[i]);
+            put_text(&rows, place_at(place)->slug);
+            put_number(&rows, oracle_latency_centi(market, market_ends[i], place, NULL), true);
+            end_row(&rows);
+        }
+    }
+    copy_rows(connection, "latency", &rows);
+}
+
 static void copy_market(PGconn *connection, const struct market *market)
 {
     struct buf providers = {0}, offers = {0}, prices = {0};
-    run_sql(connection, "TRUNCATE provider, offer, price");
+    run_sql(connection, "TRUNCATE provider, offer, price, latency");
+    copy_latency(connection, market);
     for (size_t i = 0; i < market->provider_count; i++) {
         const struct market_provider *provider = &market->providers[i];
         put_provider(&providers, &provider->facts);
@@ -225,6 +242,8 @@ static const struct {
     {"on_site", "on_site = $V::bool"},
     {"updated_since", "updated_us >= extract(epoch FROM $V::timestamptz) * 1000000"},
     {"include_stale", "($V::bool OR NOT stale)"},
+    {"max_latency_ms", "latency <= $V::numeric * 100"},
+    {"near", NULL},
     {"sort", NULL},
     {"limit", NULL},
 };
@@ -270,19 +289,26 @@ static void write_sql(PGconn *connection, struct buf *sql, const struct query_pa
                           strncmp(conditions[i].condition, "p.", 2) == 0 ? &of_price : &of_offer,
                           conditions[i].condition, value);
     }
+    const char *near = value_of(parameters, count, "near", "");
+    char *ends = PQescapeLiteral(connection, near, strlen(near));
     buf_printf(
         sql,
-        "SELECT id, amount FROM (SELECT o.*, v.kind, v.suspended, v.sla, v.burn_in, v.monitoring, "
+        "SELECT id, amount, coalesce(latency, -1) FROM (SELECT o.*, (SELECT max(l.centi) FROM "
+        "latency l WHERE l.slug = o.place "
+        "AND l.origin = ANY (string_to_array(%s, ';'))) AS latency, v.kind, v.suspended, v.sla, "
+        "v.burn_in, v.monitoring, "
         "v.on_site,"
         " coalesce(NOT sample AND greatest(own_us, confirmed_us) + fresh_us < %lld, false) AS stale"
         " FROM offer o JOIN provider v ON v.slug = o.provider) o,"
         " LATERAL (SELECT min(p.amount) AS amount FROM price p WHERE p.offer = o.id%s) c"
         " WHERE amount IS NOT NULL AND NOT suspended%s ORDER BY %s %s NULLS LAST, id",
-        (long long)(MARKET_NOW_US / 1000000 * 1000000), of_price.data, of_offer.data,
-        strstr(sort, "price")  ? "amount"
-        : strstr(sort, "vram") ? "vram"
-                               : "updated_us",
+        ends, (long long)(MARKET_NOW_US / 1000000 * 1000000), of_price.data, of_offer.data,
+        strstr(sort, "price")     ? "amount"
+        : strstr(sort, "vram")    ? "vram"
+        : strstr(sort, "latency") ? "latency"
+                                  : "updated_us",
         sort[0] == '-' ? "DESC" : "ASC");
+    PQfreemem(ends);
     buf_free(&of_offer);
     buf_free(&of_price);
 }
@@ -304,7 +330,8 @@ static bool ask_both(PGconn *connection, struct catalog *catalog,
     size_t wanted = (size_t)PQntuples(result);
     while (row < wanted && row < found &&
            strcmp(PQgetvalue(result, (int)row, 0), rows[row].id) == 0 &&
-           strtoll(PQgetvalue(result, (int)row, 1), NULL, 10) == rows[row].per_gpu_hour_microusd)
+           strtoll(PQgetvalue(result, (int)row, 1), NULL, 10) == rows[row].per_gpu_hour_microusd &&
+           strtoll(PQgetvalue(result, (int)row, 2), NULL, 10) == rows[row].latency_centi)
         row++;
     bool same = total == wanted && found == wanted && row == wanted;
     cr_expect(same, "%s: total %zu, %zu rows, SQL has %zu, the first difference at %zu",

@@ -105,7 +105,8 @@ Test(fragment, every_known_fact_is_printed_exactly)
                                        "billing",
                                        "1") "},\"stale\":false,\"trust_score\":null,\"latency_"
                                             "ms\":null,"
-                                            "\"latency_kind\":null}",
+                                            "\"latency_kind\":null,\"location_contradicted_by\":"
+                                            "null}",
         id_text, gpu_at(offer->gpu)->name);
     cr_expect(strcmp(out.data, want) == 0, "%s\nwant\n%s", out.data, want);
     cr_expect(version == 3);
