@@ -61,6 +61,7 @@ void tool_rent_or_buy(struct request *request, struct reply *reply);
 void tool_reserve_prepare(struct request *request, struct reply *reply);
 void tool_reserve_execute(struct request *request, struct reply *reply, struct worker *worker);
 void tool_whole_cost(struct request *request, struct reply *reply);
+void tool_placement(struct request *request, struct reply *reply);
 void tool_interruptions(struct request *request, struct reply *reply);
 
 /* exports.c */

@@ -30,6 +30,7 @@ const struct route routes[] = {
     {HTTP_GET,    "/v1/tools/rent-vs-buy",                            "getRentOrBuy",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_rent_or_buy},
     {HTTP_GET,    "/v1/tools/reserve-vs-on-demand",                   "getReserveOrOnDemand", ACCESS_PUBLIC, 0,                 CACHE_REVALIDATE, .prepare = tool_reserve_prepare, .execute = tool_reserve_execute},
     {HTTP_GET,    "/v1/tools/whole-cost",                             "getWholeCost",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_whole_cost},
+    {HTTP_GET,    "/v1/tools/placement",                              "getPlacement",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_placement},
     {HTTP_GET,    "/v1/tools/interruptions",                          "getInterruptions",   ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = tool_interruptions},
     {HTTP_GET,    "/v1/export/{format}",                              "exportMarket",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = export_prepare, .execute = export_execute},
 

@@ -61,9 +61,14 @@ static bool verdict_matches(const struct plan *plan, const struct segment *segme
 
 uint32_t match_entry(const struct plan *plan, const struct segment *segment, uint32_t row)
 {
+    return match_entry_from(plan, segment, row, segment->entry_start[row]);
+}
+
+uint32_t match_entry_from(const struct plan *plan, const struct segment *segment, uint32_t row,
+                          uint32_t first)
+{
     const struct query *query = plan->query;
-    for (uint32_t entry = segment->entry_start[row]; entry < segment->entry_start[row + 1];
-         entry++) {
+    for (uint32_t entry = first; entry < segment->entry_start[row + 1]; entry++) {
         if (segment->entry_microusd[entry] > query->max_price_microusd)
             return UINT32_MAX; /* the others are dearer */
         if (segment->entry_microusd[entry] >= query->min_price_microusd &&

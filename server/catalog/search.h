@@ -76,6 +76,9 @@ void match_block(const struct segment_view *view, struct block *block);
 
 /* The cheapest price of a row that meets the plan's price filters: its entry, or UINT32_MAX. */
 uint32_t match_entry(const struct plan *plan, const struct segment *segment, uint32_t row);
+/* The cheapest of those from `first` on. */
+uint32_t match_entry_from(const struct plan *plan, const struct segment *segment, uint32_t row,
+                          uint32_t first);
 
 /* For each row of a mask of bytes that is 1, eight at a time where none is. */
 #define FOR_EACH_ROW(mask, size, index)                                                            \

@@ -545,13 +545,21 @@ Test(api_latency, a_round_trip_faster_than_light_flags_the_claim)
 {
     upload(
         key, "acme",
-        OFFER("a", "\"region\":\"us-missouri\",\"zone\":\"stl1\",") "," OFFER("b", "\"region\":"
-                                                                                   "\"us-"
-                                                                                   "missouri\","
-                                                                                   "\"zone\":"
-                                                                                   "\"stl2\",") "," OFFER(
-            "c", "\"region\":\"us-ashburn\",\"zone\":\"stl1\",") "," OFFER("d", "\"region\":\"us-"
-                                                                                "missouri\","));
+        OFFER("a", "\"region\":\"us-missouri\",\"zone\":\"stl1\",") "," OFFER(
+            "b",
+            "\"region\":"
+            "\"us-"
+            "missouri\","
+            "\"zone\":"
+            "\"stl2\",") "," OFFER("c",
+                                   "\"region\":\"us-ashburn\",\"zone\":\"stl1\",") "," OFFER("d",
+                                                                                             "\"reg"
+                                                                                             "ion\""
+                                                                                             ":\"us"
+                                                                                             "-"
+                                                                                             "misso"
+                                                                                             "uri\""
+                                                                                             ","));
     upload(other_key, "other", OFFER("a", "\"region\":\"us-missouri\",\"zone\":\"stl1\","));
     cr_expect(!flagged("acme", "a"));
     char row[300];
@@ -592,4 +600,94 @@ Test(api_latency, a_round_trip_faster_than_light_flags_the_claim)
                                   "\"median_ms\":130,\"provider\":\"acme\"}") == 200);
     cr_expect(!flagged("acme", "a"));
     cr_expect(rtt("hr-zagreb", "us-missouri", &kind) == 130 && kind == 'm');
+}
+
+/* ---- best place ---- */
+
+#define STOCKED(id, where, stock, price)                                                           \
+    "{\"external_id\":\"" id "\",\"gpu\":\"H100 SXM5\",\"gpu_count\":8,\"region\":\"" where        \
+    "\",\"availability\":{\"status\":\"available\",\"gpus_available\":" stock                      \
+    "},\"prices\":[{\"billing\":\"on_demand\",\"price_per_gpu_hour\":" price "}]}"
+
+static const char *slug_of(const json_t *site)
+{
+    return text(json_object_get(site, "region"), "slug");
+}
+
+Test(api_latency, the_best_place_for_users_everywhere)
+{
+    upload(key, "acme",
+           STOCKED("iad", "us-ashburn", "64", "3") "," STOCKED(
+               "fra", "de-frankfurt", "64", "2.5") "," STOCKED("sin", "sg-singapore", "64",
+                                                               "2") "," STOCKED("few", "gb-london",
+                                                                                "8", "1"));
+    json_t *answer = get("/v1/tools/placement?users=us-east:60;eu-west:30;ap-southeast:10&"
+                         "gpu=h100-sxm&gpus=16&max_latency_ms=120");
+    json_t *regions = json_object_get(answer, "regions"), *set = json_object_get(answer, "set");
+    cr_assert(json_array_size(regions) == 3, "London has not enough in stock");
+    cr_expect_str_eq(slug_of(json_array_get(regions, 0)), "us-ashburn");
+    cr_expect(number(json_array_get(json_object_get(answer, "users"), 0), "percent") == 60);
+    cr_expect(number(json_array_get(regions, 0), "total_per_hour") == 48);
+    cr_expect_str_eq(text(json_object_get(json_array_get(regions, 0), "offer"), "external_id"),
+                     "iad");
+    /* Frankfurt reaches both sides of the Atlantic; Singapore is needed for the rest. */
+    cr_assert(json_is_object(set));
+    cr_expect(json_array_size(json_object_get(set, "regions")) == 2);
+    cr_expect(number(set, "total_per_hour") == 72);
+    cr_expect(number(set, "worst_latency_ms") <= 120);
+    json_decref(answer);
+    /* Price alone, latency alone. */
+    answer =
+        get("/v1/tools/placement?users=us-east&gpu=h100-sxm&latency_share=0&billing=on_demand");
+    cr_expect_str_eq(slug_of(json_array_get(json_object_get(answer, "regions"), 0)), "gb-london");
+    json_decref(answer);
+    answer = get("/v1/tools/placement?users=ap-southeast&gpu=h100-sxm&latency_share=1");
+    cr_expect_str_eq(slug_of(json_array_get(json_object_get(answer, "regions"), 0)),
+                     "sg-singapore");
+    json_decref(answer);
+    /* Nobody serves them within 5 ms. */
+    answer =
+        get("/v1/tools/placement?users=au-sydney:1;us-ashburn:2&gpu=h100-sxm&max_latency_ms=5");
+    cr_expect(json_is_null(json_object_get(answer, "set")));
+    cr_expect_str_eq(json_string_value(json_array_get(json_object_get(answer, "out_of_reach"), 0)),
+                     "au-sydney");
+    cr_expect(json_array_size(json_object_get(answer, "out_of_reach")) == 1);
+    json_decref(answer);
+    /* Filters of a search hold here too; nothing in stock is an empty list. */
+    answer = get("/v1/tools/placement?users=aws:eu-west-1:2;50.1,8.6:1&gpu=h100-sxm&country=US,DE");
+    cr_expect(json_array_size(json_object_get(answer, "regions")) == 2);
+    json_decref(answer);
+    answer = get("/v1/tools/placement?users=us-east&gpu=b200-sxm");
+    cr_expect(json_array_size(json_object_get(answer, "regions")) == 0);
+    cr_expect(json_is_null(json_object_get(answer, "set")));
+    json_decref(answer);
+    static const struct {
+        const char *query, *parameter;
+    } bad[] = {
+        {"gpu=h100-sxm", "users"},
+        {"users=us-east", "gpu"},
+        {"users=nowhere-at-all:3&gpu=h100-sxm", "users"},
+        {"users=us-east:0&gpu=h100-sxm", "users"},
+        {"users=us-east:-1&gpu=h100-sxm", "users"},
+        {"users=us-east;;de&gpu=h100-sxm", "users"},
+        {"users=us-east&gpu=h1000", "gpu"},
+        {"users=us-east&gpu=h100-sxm&gpus=0", "gpus"},
+        {"users=us-east&gpu=h100-sxm&max_regions=5", "max_regions"},
+        {"users=us-east&gpu=h100-sxm&latency_share=2", "latency_share"},
+        {"users=us-east&gpu=h100-sxm&max_latency_ms=0", "max_latency_ms"},
+        {"users=us-east&gpu=h100-sxm&near=de", "near"},
+        {"users=us-east&gpu=h100-sxm&users=de", "users"},
+        {"users=us-east&gpu=h100-sxm&colour=red", "colour"},
+        {"users=1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1;1&gpu=h100-sxm", "users"},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char target[300];
+        int status;
+        snprintf(target, sizeof(target), "/v1/tools/placement?%s", bad[i].query);
+        answer = test_api_json(&api, "GET", target, NULL, NULL, &status);
+        json_t *error = json_array_get(json_object_get(answer, "errors"), 0);
+        cr_expect(status == 400, "%s is %d", target, status);
+        cr_expect_str_eq(text(error, "parameter"), bad[i].parameter, "%s", target);
+        json_decref(answer);
+    }
 }

@@ -152,7 +152,8 @@ async function searches() {
   const example = (parameter) => [].concat(parameter.example ?? parameter.schema?.default ?? []).join(",");
   for (const parameter of contract.paths["/v1/offers"].get.parameters.filter((one) => one.in === "query")) {
     const value = example(parameter);
-    if (value !== "") await send(200, "GET", `/v1/offers?${parameter.name}=${encodeURIComponent(value)}`);
+    const from = parameter.name === "max_latency_ms" ? "near=us-east&" : "";
+    if (value !== "") await send(200, "GET", `/v1/offers?${from}${parameter.name}=${encodeURIComponent(value)}`);
     await send(400, "GET", `/v1/offers?${parameter.name}=`);
     await send(400, "GET", `/v1/offers?${parameter.name}=%2Abad%2A`);
   }
@@ -337,6 +338,11 @@ async function latency() {
   await read(`${path}?from=us-east;uk;50.11,8.68&to=jp;de-frankfurt`);
   await read(`${path}?from=us-east;uk`);
   for (const bad of ["", "?from=de", "?from=de&to=de", "?from=nowhere&to=de", "?from=139.7,35.7&to=de"]) await send(400, "GET", path + bad);
+  await send(200, "POST", `${home}/offers`, by(key, json({ offers: [offer("stocked", { region: "us-ashburn", zone: null })] })));
+  const placement = "/v1/tools/placement?users=us-east:60;eu-west:30;50.11,8.68&gpu=h100-sxm";
+  await read(`${placement}&gpus=16&billing=on_demand&provider=${slug}`);
+  await read(`${placement}&max_latency_ms=1&max_regions=1&latency_share=1`);
+  for (const bad of ["&gpus=0", "&near=de", "&max_regions=9", "&users=de"]) await send(400, "GET", placement + bad);
   const list = (await read(`${path}/measurements?provider=${slug}&contradicting=1`)).data;
   await read(`${path}/measurements?limit=1&region=us-ashburn`);
   await send(400, "GET", `${path}/measurements?provider=none-such`);
