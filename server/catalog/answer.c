@@ -1,43 +1,6 @@
-/* The answer of a search: fragments joined in one buffer, grown once. */
-#include "server/base/decimal.h"
+/* The answer of a search. */
 #include "server/base/timestamp.h"
-#include "server/catalog/market_table.h"
-#include "server/catalog/search.h"
-
-static void write_rows(struct snapshot *snapshot, const struct query *query,
-                       const struct search_result *result, size_t shown, int64_t now_us,
-                       struct arena *arena, struct buf *out)
-{
-    int64_t clock_us = staleness_clock(now_us);
-    struct gpu_market *const *market = snapshot_moment(snapshot, now_us)->market;
-    struct fragment_splice *splices = arena_calloc(arena, shown, sizeof(*splices));
-    char *verdicts = arena_alloc(arena, shown * MARKET_VERDICT_SIZE);
-    size_t bound = 512;
-    for (size_t i = 0; i < shown; i++) {
-        const struct hit *hit = &result->hits[i];
-        const struct segment *segment = snapshot->segments[hit->segment];
-        const struct row_text *text = &segment->text[hit->row];
-        for (uint32_t at = 0; at < text->length; at += 64)
-            __builtin_prefetch(text->bytes + at);
-        splices[i] = snapshot_splice(snapshot, segment, hit->row, clock_us);
-        splices[i].verdict = verdicts + i * MARKET_VERDICT_SIZE;
-        splices[i].verdict_length = market_write_verdict(market, segment, hit->row, hit->entry,
-                                                         verdicts + i * MARKET_VERDICT_SIZE);
-        splices[i].latency = query_latency_cell(query->latency, segment->place_rank[hit->row]);
-        splice_contradiction(snapshot, segment, hit->row, arena, &splices[i]);
-        bound += fragment_bound(segment, hit->row, hit->entry, &splices[i]) + 1;
-    }
-    char *at = buf_reserve(out, bound), *start = at;
-    for (size_t i = 0; i < shown; i++) {
-        const struct hit *hit = &result->hits[i];
-        if (i > 0)
-            *at++ = ',';
-        at =
-            fragment_write(at, snapshot->segments[hit->segment], hit->row, hit->entry, &splices[i]);
-    }
-    *at = '\0';
-    out->length += (size_t)(at - start);
-}
+#include "server/catalog/rows.h"
 
 void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us,
                   struct arena *arena, struct buf *out, const char **ret_cursor)
@@ -53,7 +16,7 @@ void query_answer(struct snapshot *snapshot, const struct query *query, int64_t 
         *ret_cursor = text;
     }
     buf_add_string(out, "{\"data\":[");
-    write_rows(snapshot, query, &result, shown, now_us, arena, out);
+    rows_write(snapshot, query, result.hits, shown, ',', now_us, arena, out);
     buf_add_string(out, "],\"total\":");
     buf_add_int(out, (int64_t)result.total);
     buf_add_json_member_string(out, "next_cursor", *ret_cursor);

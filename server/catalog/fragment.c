@@ -7,6 +7,7 @@
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define TAIL_FRESH  ",\"stale\":false,\"trust_score\":null,\"latency_ms\":"
@@ -17,23 +18,54 @@
 #define NO_EVIDENCE "null}"
 #define TAIL_BYTES  (sizeof(TAIL_FRESH) + 32 + sizeof(ESTIMATED) + sizeof(NO_EVIDENCE))
 
+/* Where values end, as they are rendered. */
+struct marks {
+    const struct buf *out;
+    size_t start; /* of the fragment */
+    size_t ends[LEAF_COUNT];
+};
+
+static void mark(struct marks *marks, enum fragment_leaf leaf)
+{
+    marks->ends[leaf] = marks->out->length - marks->start;
+}
+
+static struct leaf_table table_of(const struct marks *marks)
+{
+    struct leaf_table table;
+    size_t length = marks->out->length - marks->start;
+    for (int leaf = 0; leaf < LEAF_COUNT; leaf++) {
+        size_t end = leaf < LEAF_PRICES ? marks->ends[leaf] : length - marks->ends[leaf];
+        assert(end <= UINT16_MAX); /* the model bounds every text */
+        table.ends[leaf] = (uint16_t)end;
+    }
+    return table;
+}
+
 static void open_object(struct buf *out, const char *key)
 {
     buf_add_json_key(out, key);
     buf_add_char(out, '{');
 }
 
-static void render_gpu(struct buf *out, const struct offer *offer)
+static void render_gpu(struct buf *out, const struct offer *offer, struct marks *marks)
 {
     const struct gpu *gpu = gpu_at(offer->gpu);
     open_object(out, "gpu");
     buf_add_json_member_string(out, "slug", gpu->slug);
+    mark(marks, LEAF_GPU_SLUG);
     buf_add_json_member_string(out, "family", gpu->family);
+    mark(marks, LEAF_GPU_FAMILY);
     buf_add_json_member_string(out, "vendor", gpu->vendor[0] == '\0' ? NULL : gpu->vendor);
+    mark(marks, LEAF_GPU_VENDOR);
     buf_add_json_member_string(out, "name", gpu->name);
+    mark(marks, LEAF_GPU_NAME);
     buf_add_json_member_string(out, "form_factor", form_factor_name(gpu->form_factor));
+    mark(marks, LEAF_GPU_FORM_FACTOR);
     buf_add_json_member_decimal(out, "vram_gb", offer->vram_gb_milli, 3);
+    mark(marks, LEAF_GPU_VRAM);
     buf_add_json_member_string(out, "raw", offer->gpu_raw);
+    mark(marks, LEAF_GPU_RAW);
     buf_add_char(out, '}');
 }
 
@@ -46,39 +78,55 @@ int64_t fragment_total_vram_gb_milli(const struct offer *offer)
     return decimal_muldiv_half_even(offer->vram_gb_milli, numerator, denominator, NULL);
 }
 
-static void render_machine(struct buf *out, const struct offer *offer)
+static void render_machine(struct buf *out, const struct offer *offer, struct marks *marks)
 {
     buf_add_json_member_decimal(out, "gpu_count", offer->gpu_count_milli, 3);
+    mark(marks, LEAF_GPU_COUNT);
     buf_add_json_member_decimal(out, "total_vram_gb", fragment_total_vram_gb_milli(offer), 3);
+    mark(marks, LEAF_TOTAL_VRAM);
     open_object(out, "node");
     buf_add_json_member_decimal(out, "vcpus", offer->vcpus_milli, 3);
+    mark(marks, LEAF_NODE_VCPUS);
     buf_add_json_member_decimal(out, "memory_gib", offer->memory_gib_milli, 3);
+    mark(marks, LEAF_NODE_MEMORY);
     buf_add_json_member_decimal(out, "storage_gb", offer->storage_gb_milli, 3);
+    mark(marks, LEAF_NODE_STORAGE);
     buf_add_char(out, '}');
     buf_add_json_member_string(out, "interconnect", interconnect_name(offer->interconnect));
+    mark(marks, LEAF_INTERCONNECT);
     buf_add_json_member_string(out, "fabric", fabric_name(offer->fabric));
+    mark(marks, LEAF_FABRIC);
     buf_add_json_member_decimal(out, "fabric_gbps", offer->fabric_gbps_milli, 3);
+    mark(marks, LEAF_FABRIC_GBPS);
 }
 
-static void render_region(struct buf *out, const struct offer *offer)
+static void render_region(struct buf *out, const struct offer *offer, struct marks *marks)
 {
     const struct place *place = offer->place == INDEX_NONE ? NULL : place_at(offer->place);
     open_object(out, "region");
     buf_add_json_member_string(out, "slug", place == NULL ? NULL : place->slug);
+    mark(marks, LEAF_REGION_SLUG);
     buf_add_json_member_string(out, "country", place == NULL ? NULL : place->country);
+    mark(marks, LEAF_REGION_COUNTRY);
     buf_add_json_member_string(out, "continent", place == NULL ? NULL : place->continent);
+    mark(marks, LEAF_REGION_CONTINENT);
     buf_add_json_member_string(out, "raw", offer->region_raw);
+    mark(marks, LEAF_REGION_RAW);
     buf_add_json_member_string(out, "zone", offer->zone);
+    mark(marks, LEAF_REGION_ZONE);
     buf_add_char(out, '}');
 }
 
-static void render_stock(struct buf *out, const struct offer *offer)
+static void render_stock(struct buf *out, const struct offer *offer, struct marks *marks)
 {
     const struct availability *availability = &offer->availability;
     open_object(out, "availability");
     buf_add_json_member_string(out, "status", availability_name(availability->status));
+    mark(marks, LEAF_STATUS);
     buf_add_json_member_int(out, "gpus_available", availability->gpus_available);
+    mark(marks, LEAF_GPUS_AVAILABLE);
     buf_add_json_member_int(out, "lead_time_days", availability->lead_time_days);
+    mark(marks, LEAF_LEAD_TIME);
     buf_add_json_key(out, "schedule");
     buf_add_char(out, '[');
     for (size_t i = 0; i < availability->schedule_count; i++) {
@@ -87,15 +135,21 @@ static void render_stock(struct buf *out, const struct offer *offer)
         buf_add_json_member_int(out, "days", availability->schedule[i].days);
         buf_add_char(out, '}');
     }
-    buf_add_string(out, "]}");
+    buf_add_char(out, ']');
+    mark(marks, LEAF_SCHEDULE);
+    buf_add_char(out, '}');
     open_object(out, "extra_costs");
     buf_add_json_member_decimal(out, "egress_per_gb", offer->extra_costs.egress_per_gb_microusd, 6);
+    mark(marks, LEAF_EGRESS);
     buf_add_json_member_decimal(out, "storage_per_gb_month",
                                 offer->extra_costs.storage_per_gb_month_microusd, 6);
+    mark(marks, LEAF_STORAGE_COST);
     buf_add_json_member_int(out, "billing_increment_seconds",
                             offer->extra_costs.billing_increment_seconds);
+    mark(marks, LEAF_BILLING_INCREMENT);
     buf_add_json_member_int(out, "minimum_duration_seconds",
                             offer->extra_costs.minimum_duration_seconds);
+    mark(marks, LEAF_MINIMUM_DURATION);
     buf_add_char(out, '}');
 }
 
@@ -142,9 +196,10 @@ static void render_time(struct buf *out, int64_t us)
     buf_add_json_string(out, text);
 }
 
-static void render_end(struct buf *out, const struct offer *offer)
+static void render_end(struct buf *out, const struct offer *offer, struct marks *marks)
 {
     buf_add_json_member_string(out, "attribution", offer->attribution);
+    mark(marks, LEAF_ATTRIBUTION);
     buf_add_char(out, '}');
     buf_add_json_key(out, "flags");
     buf_add_char(out, '[');
@@ -158,8 +213,10 @@ static void render_end(struct buf *out, const struct offer *offer)
         first = false;
     }
     buf_add_char(out, ']');
+    mark(marks, LEAF_FLAGS);
     buf_add_json_key(out, "updated_at");
     render_time(out, offer->updated_at_us);
+    mark(marks, LEAF_UPDATED_AT);
     buf_add_json_key(out, "price");
 }
 
@@ -168,6 +225,7 @@ struct fragment fragment_render(struct buf *out, const struct offer *offer, stru
 {
     struct fragment fragment;
     size_t start = out->length;
+    struct marks marks = {.out = out, .start = start};
     uint8_t id[OFFER_ID_BYTES];
     char id_text[OFFER_ID_TEXT_LENGTH + 1];
     for (int i = 0; i < 8; i++) {
@@ -179,21 +237,28 @@ struct fragment fragment_render(struct buf *out, const struct offer *offer, stru
     buf_add_string(out, id_text);
     buf_add_string(out, "\",\"provider\":");
     buf_add_json_member_string(out, "external_id", offer->external_id);
-    render_gpu(out, offer);
-    render_machine(out, offer);
-    render_region(out, offer);
-    render_stock(out, offer);
+    mark(&marks, LEAF_EXTERNAL_ID);
+    render_gpu(out, offer, &marks);
+    render_machine(out, offer, &marks);
+    render_region(out, offer, &marks);
+    render_stock(out, offer, &marks);
     render_prices(out, start, offer, prices);
+    mark(&marks, LEAF_PRICES);
     buf_add_json_member_string(out, "order_url", offer->order_url);
+    mark(&marks, LEAF_ORDER_URL);
     open_object(out, "source");
     buf_add_json_member_string(out, "kind", source_kind_name(offer->source_kind));
+    mark(&marks, LEAF_SOURCE_KIND);
     buf_add_json_member_string(out, "url", offer->source_url);
+    mark(&marks, LEAF_SOURCE_URL);
     buf_add_json_key(out, "observed_at");
     fragment.observed = (uint32_t)(out->length - start);
     render_time(out, own_us);
+    mark(&marks, LEAF_OBSERVED_AT);
     fragment.observed_length = (uint8_t)(out->length - start - fragment.observed);
-    render_end(out, offer);
+    render_end(out, offer, &marks);
     fragment.length = (uint32_t)(out->length - start);
+    fragment.leaves = table_of(&marks);
     return fragment;
 }
 

@@ -6,6 +6,7 @@
 #define RACKRATE_CATALOG_FRAGMENT_H
 
 #include "server/base/buf.h"
+#include "server/catalog/leaves.h"
 #include "server/catalog/segment.h"
 
 /* Length of `{"id":"of_…","provider":`. */
@@ -20,6 +21,7 @@ struct fragment {
     uint32_t length;
     uint32_t observed;
     uint8_t observed_length;
+    struct leaf_table leaves;
 };
 
 /* Memory of all GPUs of a node in thousandths of a GB: vram x count, the count being an exact

@@ -89,5 +89,6 @@ bool read_updated_since(struct parse *parse, const struct parameter *parameter, 
 bool read_include_stale(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_sort(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_limit(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_fields(struct parse *parse, const struct parameter *parameter, const char *value);
 
 #endif

@@ -1,4 +1,5 @@
-/* The table of search parameters. `limit` comes last: cursors are bound to what is before it. */
+/* The table of search parameters. Cursors are bound to what is before `limit`; from there on stands
+ * how the rows are given. */
 #include "server/catalog/parameter.h"
 
 #include "server/market/verdict.h"
@@ -133,6 +134,7 @@ const struct parameter parameter_table[] = {
     {.name = "include_stale", .read = read_include_stale, .fallback = "0"},
     {.name = "sort", .read = read_sort, .fallback = "price"},
     {.name = "limit", .read = read_limit, .highest = QUERY_LIMIT_MAX, .fallback = "50"},
+    {.name = "fields", .read = read_fields},
 };
 
 const size_t parameter_count = sizeof(parameter_table) / sizeof(parameter_table[0]);

@@ -61,6 +61,8 @@ static inline bool choice_has_extra(const struct choice *choice)
 
 enum query_sort { SORT_PRICE, SORT_VRAM, SORT_UPDATED, SORT_LATENCY, SORT_COUNT };
 
+struct field_choice;
+
 struct query {
     struct filter filters[QUERY_FILTERS_MAX];
     size_t filter_count;
@@ -87,6 +89,7 @@ struct query {
     enum query_sort sort;
     bool reversed;
     size_t limit;
+    const struct field_choice *fields; /* NULL: all */
 
     bool has_cursor; /* only offers after (cursor_key, cursor_id) */
     int64_t cursor_key;

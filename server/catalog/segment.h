@@ -27,7 +27,8 @@ struct row_hash {
     uint8_t bytes[OFFER_HASH_BYTES];
 };
 
-/* Where a row's text lies: the fragment (see fragment.h) and, behind it, external_id with a NUL. */
+/* Where a row's text lies: the fragment (see fragment.h), behind it external_id with a NUL, before
+ * it the table of its values (leaves.h). */
 struct row_text {
     const char *bytes;
     uint32_t length;   /* of the fragment */

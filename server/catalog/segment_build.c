@@ -115,9 +115,13 @@ static void write_row(struct build *build, uint32_t row, const struct segment_in
     const struct offer *offer = input->offer;
     struct fragment_price texts[OFFER_PRICES_MAX];
     write_facts(segment, row, input);
+    (void)buf_reserve(&build->text, sizeof(struct leaf_table));
+    build->text.length += sizeof(struct leaf_table);
     build->offsets[row] = build->text.length;
     struct fragment fragment =
         fragment_render(&build->text, offer, input->key, segment->own_us[row], texts);
+    memcpy(build->text.data + build->offsets[row] - sizeof(struct leaf_table), &fragment.leaves,
+           sizeof(struct leaf_table));
     size_t id_length = strlen(offer->external_id);
     buf_add(&build->text, offer->external_id, id_length + 1);
     segment->text[row] = (struct row_text){

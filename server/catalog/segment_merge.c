@@ -2,6 +2,7 @@
  * unless a slab is mostly dead or small: then its live text moves into a new one. A row's text is
  * thus moved a few times while segments are small and never because the market is large. */
 #include "server/base/arena.h"
+#include "server/catalog/leaves.h"
 #include "server/catalog/segment_private.h"
 
 #include <stdlib.h>
@@ -136,9 +137,10 @@ static size_t slab_of(const struct merge *merge, const char *bytes)
     return low;
 }
 
+/* Of a row's text with the table before it. */
 static size_t text_size(const struct row_text *text)
 {
-    return (size_t)text->length + text->external_id_length + 1;
+    return sizeof(struct leaf_table) + text->length + text->external_id_length + 1;
 }
 
 static void list_slabs(struct merge *merge)
@@ -192,9 +194,10 @@ static void share_text(struct merge *merge)
         struct row_text *text = &result->text[i];
         if (!merge->moves[slab_of(merge, text->bytes)])
             continue;
-        memcpy(slab->bytes + slab->used, text->bytes, text_size(text));
-        text->bytes = slab->bytes + slab->used;
-        slab->used += text_size(text);
+        size_t size_of_text = text_size(text);
+        memcpy(slab->bytes + slab->used, text->bytes - sizeof(struct leaf_table), size_of_text);
+        text->bytes = slab->bytes + slab->used + sizeof(struct leaf_table);
+        slab->used += size_of_text;
     }
     for (size_t i = 0; i < merge->slab_count; i++) {
         if (merge->live_bytes[i] == 0 || merge->moves[i])

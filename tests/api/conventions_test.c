@@ -149,7 +149,7 @@ Test(api_conventions, every_parameter_of_search_refuses_nonsense)
         "gpu",           "vendor",        "form_factor", "billing",    "fabric",
         "interconnect",  "region",        "country",     "continent",  "provider",
         "provider_kind", "availability",  "burn_in",     "monitoring", "on_site",
-        "include_stale", "updated_since", "sort",        "cursor"};
+        "include_stale", "updated_since", "sort",        "cursor",     "fields"};
     char target[256];
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         for (size_t k = 0; k < sizeof(bad_numbers) / sizeof(bad_numbers[0]); k++) {
