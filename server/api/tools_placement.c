@@ -127,8 +127,7 @@ static bool read_inputs(struct request *request, struct reply *reply,
 
 static bool is_own(const char *name)
 {
-    static const char *const own[] = {"users", "gpus", "max_latency_ms", "latency_share",
-                                      "max_regions"};
+    static const char *const own[] = {"users", "max_latency_ms", "latency_share", "max_regions"};
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
         if (strcmp(own[i], name) == 0)
             return true;
@@ -136,16 +135,16 @@ static bool is_own(const char *name)
     return false;
 }
 
-/* The search behind it: the filters given, on demand unless said otherwise. */
+/* The search behind it: the filters given, on demand and for one GPU unless said otherwise. */
 static bool read_search(struct request *request, struct reply *reply, struct snapshot *snapshot,
                         struct query **ret_query)
 {
     static const char *const meaningless[] = {"near", "sort", "limit", "cursor"};
     struct query_parameter *parameters =
-        arena_calloc(&request->arena, request->parameter_count + 1, sizeof(*parameters));
+        arena_calloc(&request->arena, request->parameter_count + 2, sizeof(*parameters));
     struct query_error *errors;
     size_t count = 0;
-    bool billing = false;
+    bool billing = false, gpus = false;
     for (size_t i = 0; i < request->parameter_count; i++) {
         const struct http_pair *pair = &request->parameters[i];
         for (size_t j = 0; j < sizeof(meaningless) / sizeof(meaningless[0]); j++) {
@@ -166,6 +165,7 @@ static bool read_search(struct request *request, struct reply *reply, struct sna
             continue;
         }
         billing = billing || strcmp(pair->name, "billing") == 0;
+        gpus = gpus || strcmp(pair->name, "gpus") == 0;
         parameters[count++] = (struct query_parameter){pair->name, pair->value};
     }
     if (request_parameter(request, "gpu") == NULL)
@@ -173,6 +173,8 @@ static bool read_search(struct request *request, struct reply *reply, struct sna
                       "gpu says what is to be placed, such as h100-sxm.");
     if (!billing)
         parameters[count++] = (struct query_parameter){"billing", "on_demand"};
+    if (!gpus)
+        parameters[count++] = (struct query_parameter){"gpus", "1"};
     size_t wrong = query_parse(parameters, count, snapshot, &request->arena, ret_query, &errors);
     return wrong == 0 ||
            refuse(request, reply, errors[0].parameter, errors[0].code, errors[0].message);
@@ -311,8 +313,8 @@ static void write_answer(struct request *request, struct reply *reply, struct sn
 {
     struct buf *out = &reply->body;
     struct stock *stocks;
-    size_t count = snapshot_stock(snapshot, search, query->gpus, request->received_at_us,
-                                  &request->arena, &stocks),
+    size_t count =
+               snapshot_stock(snapshot, search, request->received_at_us, &request->arena, &stocks),
            shown = count < REGIONS_MAX ? count : REGIONS_MAX;
     const struct latency_book *book = snapshot_latency(snapshot);
     struct placement_site *sites = arena_calloc(&request->arena, count, sizeof(*sites));

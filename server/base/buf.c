@@ -3,6 +3,7 @@
 #include "server/base/buf.h"
 
 #include "server/base/arena.h"
+#include "server/base/decimal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -77,28 +78,8 @@ void buf_add_int(struct buf *buf, int64_t value)
 
 void buf_add_decimal(struct buf *buf, int64_t value, unsigned decimals)
 {
-    char digits[64];
-    size_t at = sizeof(digits);
-    bool negative = value < 0;
-    uint64_t rest = negative ? 0 - (uint64_t)value : (uint64_t)value;
-    bool significant = false;
-    for (unsigned i = 0; i < decimals; i++) {
-        char digit = (char)('0' + rest % 10);
-        rest /= 10;
-        if (digit != '0' || significant) {
-            digits[--at] = digit;
-            significant = true;
-        }
-    }
-    if (significant)
-        digits[--at] = '.';
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (negative)
-        digits[--at] = '-';
-    buf_add(buf, digits + at, sizeof(digits) - at);
+    char text[32];
+    buf_add(buf, text, decimal_print(value, decimals, text));
 }
 
 static const char *json_escape(unsigned char byte, char scratch[static 7])

@@ -150,11 +150,27 @@ int64_t decimal_muldiv_half_even(int64_t value, int64_t numerator, int64_t denom
 
 size_t decimal_print(int64_t value, unsigned decimals, char out[static 32])
 {
-    struct buf buf = {0};
-    buf_add_decimal(&buf, value, decimals);
-    size_t length = buf.length < 31 ? buf.length : 31;
-    memcpy(out, buf.data, length);
-    out[length] = '\0';
-    buf_free(&buf);
-    return length;
+    char digits[32];
+    size_t at = sizeof(digits);
+    bool negative = value < 0, significant = false;
+    uint64_t rest = negative ? 0 - (uint64_t)value : (uint64_t)value;
+    for (unsigned i = 0; i < decimals; i++) {
+        char digit = (char)('0' + rest % 10);
+        rest /= 10;
+        if (digit != '0' || significant) {
+            digits[--at] = digit;
+            significant = true;
+        }
+    }
+    if (significant)
+        digits[--at] = '.';
+    do {
+        digits[--at] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (negative)
+        digits[--at] = '-';
+    memcpy(out, digits + at, sizeof(digits) - at);
+    out[sizeof(digits) - at] = '\0';
+    return sizeof(digits) - at;
 }

@@ -1,5 +1,6 @@
 /* The answer of a search. */
 #include "server/base/timestamp.h"
+#include "server/catalog/facets.h"
 #include "server/catalog/rows.h"
 
 void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us,
@@ -24,6 +25,10 @@ void query_answer(struct snapshot *snapshot, const struct query *query, int64_t 
         timestamp_print(snapshot->as_of_us, as_of);
     buf_add_json_member_string(out, "as_of",
                                snapshot->as_of_us == TIMESTAMP_UNKNOWN ? NULL : as_of);
+    if (query->facets != 0) {
+        buf_add_json_key(out, "facets");
+        facets_write(snapshot, query, now_us, arena, out);
+    }
     buf_add_json_key(out, "query");
     buf_add_string(out, query->canonical);
     buf_add_char(out, '}');

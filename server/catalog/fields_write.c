@@ -145,7 +145,7 @@ static char *put_price(char *out, const struct fragment_splice *splice, const ch
                        size_t length)
 {
     out = put(out, price, length - 1);
-    out = put(out, splice->verdict, splice->verdict_length);
+    out = put(out, splice->price_tail, splice->price_tail_length);
     return put(out, "}", 1);
 }
 
@@ -181,7 +181,7 @@ char *fields_write(const struct field_choice *choice, char *out, const struct se
                                   leaf_table_of(own->bytes)};
     const char *price = price_of(segment, row, entry);
     struct walk provider = {splice->provider_json + 1, 0}, prices = {price + 1, 0},
-                verdict = {splice->verdict + 1, 0};
+                tail = {splice->price_tail + 1, 0};
     for (size_t i = 0; i < choice->piece_count; i++) {
         const struct field_piece *piece = &choice->pieces[i];
         out = put_short(out, piece->glue, piece->glue_length);
@@ -202,8 +202,8 @@ char *fields_write(const struct field_choice *choice, char *out, const struct se
                       ? put_price(out, splice, price, segment->entry_length[entry])
                       : put_member(out, &prices, piece->first);
             break;
-        case FIELD_VERDICT:
-            out = put_member(out, &verdict, piece->first);
+        case FIELD_PRICE_TAIL:
+            out = put_member(out, &tail, piece->first);
             break;
         case FIELD_STALE:
             out = splice->stale ? put(out, "true", 4) : put(out, "false", 5);

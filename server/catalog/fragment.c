@@ -4,6 +4,7 @@
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
 #include "server/catalog/latency_query.h"
+#include "server/market/unit_price.h"
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
@@ -153,7 +154,20 @@ static void render_stock(struct buf *out, const struct offer *offer, struct mark
     buf_add_char(out, '}');
 }
 
-static void render_price(struct buf *out, const struct price *price)
+/* What it costs for each unit of what the GPU has. */
+static void render_unit_prices(struct buf *out, const struct offer *offer,
+                               const struct price *price)
+{
+    for (int i = 0; i < UNIT_PRICE_COUNT; i++) {
+        enum unit_price unit = (enum unit_price)i;
+        int64_t quantity = unit_price_quantity(unit, gpu_at(offer->gpu), offer->vram_gb_milli);
+        buf_add_json_member_decimal(
+            out, unit_price_name(unit),
+            unit_price_microusd(unit, price->per_gpu_hour_microusd, quantity), 6);
+    }
+}
+
+static void render_price(struct buf *out, const struct offer *offer, const struct price *price)
 {
     buf_add_char(out, '{');
     buf_add_json_member_string(out, "billing", billing_name(price->billing));
@@ -166,6 +180,7 @@ static void render_price(struct buf *out, const struct price *price)
     buf_add_json_member_int(out, "min_gpus", price->min_gpus);
     buf_add_json_member_int(out, "max_gpus", price->max_gpus);
     buf_add_json_member_decimal(out, "upfront_percent", price->upfront_percent_milli, 3);
+    render_unit_prices(out, offer, price);
     buf_add_char(out, '}');
 }
 
@@ -178,7 +193,7 @@ static void render_prices(struct buf *out, size_t start, const struct offer *off
         if (i > 0)
             buf_add_char(out, ',');
         size_t from = out->length;
-        render_price(out, &offer->prices[i]);
+        render_price(out, offer, &offer->prices[i]);
         prices[i] =
             (struct fragment_price){(uint32_t)(from - start), (uint16_t)(out->length - from)};
     }
@@ -272,7 +287,7 @@ size_t fragment_bound(const struct segment *segment, uint32_t row, uint32_t entr
                       const struct fragment_splice *splice)
 {
     return text_of(segment, row, splice)->length + splice->provider_length +
-           splice->confirmed_length + segment->entry_length[entry] + splice->verdict_length + 1 +
+           splice->confirmed_length + segment->entry_length[entry] + splice->price_tail_length + 1 +
            TAIL_BYTES + splice->evidence_length;
 }
 
@@ -298,7 +313,7 @@ char *fragment_write(char *out, const struct segment *segment, uint32_t row, uin
     }
     out = put(out, segment->text[row].bytes + segment->entry_text[entry],
               (size_t)segment->entry_length[entry] - 1);
-    out = put(out, splice->verdict, splice->verdict_length);
+    out = put(out, splice->price_tail, splice->price_tail_length);
     *out++ = '}';
     out = splice->stale ? put(out, TAIL_STALE, sizeof(TAIL_STALE) - 1)
                         : put(out, TAIL_FRESH, sizeof(TAIL_FRESH) - 1);

@@ -39,8 +39,8 @@ struct fragment_splice {
     size_t provider_length;
     const char *confirmed; /* quoted timestamp instead of the row's own, or NULL */
     size_t confirmed_length;
-    const char *verdict; /* what the market says of the price: `,"verdict":…` */
-    size_t verdict_length;
+    const char *price_tail; /* what the query and the market say of the price: `,"gpus":…` */
+    size_t price_tail_length;
     const struct row_text *text; /* instead of the row's own, or NULL */
     uint32_t latency;            /* a latency_cell; LATENCY_UNKNOWN: none */
     const char *evidence;        /* against its place: a measurement as JSON, or NULL */

@@ -4,6 +4,7 @@
 
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
+#include "server/catalog/facets.h"
 #include "server/catalog/parameter.h"
 #include "server/reference/latency_where.h"
 #include "server/reference/place.h"
@@ -115,6 +116,10 @@ void latency_check(struct parse *parse, bool max_given)
         parse_refuse(parse, "max_latency_ms", "needs_near",
                      "max_latency_ms is a round trip from somewhere: say near=us-east, a city or "
                      "lat,lon.");
+    if ((parse->query->facets >> FACET_LATENCY & 1) != 0)
+        parse_refuse(parse, "facets", "needs_near",
+                     "facets=latency counts by the round trip from somewhere: say near=us-east, a "
+                     "city or lat,lon.");
     if (parse->query->sort == SORT_LATENCY)
         parse_refuse(
             parse, "sort", "needs_near",

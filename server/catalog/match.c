@@ -1,7 +1,8 @@
 /* Which rows of a block match: one vectorised pass a filter; only rows with a price below
- * min_price, and searches by term or verdict, look at their prices one by one. */
+ * min_price, and searches by term, verdict or number of GPUs, look at their prices one by one. */
 #include "server/catalog/market_table.h"
 #include "server/catalog/search.h"
+#include "server/catalog/tier.h"
 
 /* A column of the segment, from the block's first row. */
 static const void *column_at(const struct segment_view *view, const struct block *block,
@@ -14,8 +15,8 @@ static const void *column_at(const struct segment_view *view, const struct block
 static void apply_filter(const struct segment_view *view, struct block *block,
                          const struct filter *filter)
 {
-    uint8_t *mask = block->mask;
-    size_t count = block->count;
+    uint64_t *mask = block->mask;
+    size_t count = block_words(block);
     switch (filter->kind) {
     case FILTER_BITS:
         kernel_any_bit(mask, column_at(view, block, filter->column, 1), count, filter->bits);
@@ -42,9 +43,9 @@ static void apply_filter(const struct segment_view *view, struct block *block,
     }
 }
 
-static void keep_both(uint8_t *restrict mask, const uint8_t *restrict other, size_t count)
+static void keep_both(uint64_t *mask, const uint64_t *other, size_t words)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < words; i++)
         mask[i] &= other[i];
 }
 
@@ -59,23 +60,46 @@ static bool verdict_matches(const struct plan *plan, const struct segment *segme
             1) != 0;
 }
 
-uint32_t match_entry(const struct plan *plan, const struct segment *segment, uint32_t row)
-{
-    return match_entry_from(plan, segment, row, segment->entry_start[row]);
-}
-
-uint32_t match_entry_from(const struct plan *plan, const struct segment *segment, uint32_t row,
-                          uint32_t first)
+/* Whether a price of the row meets the query's filters on prices, its upper bound aside. */
+static inline bool entry_matches(const struct plan *plan, const struct segment *segment,
+                                 uint32_t row, uint32_t entry, const struct tier *tier)
 {
     const struct query *query = plan->query;
-    for (uint32_t entry = first; entry < segment->entry_start[row + 1]; entry++) {
+    if (segment->entry_microusd[entry] < query->min_price_microusd ||
+        (query->billing_bits != 0 && (segment->entry_billing[entry] & query->billing_bits) == 0) ||
+        (query->terms != NULL && query->terms[segment->entry_term[entry]] == 0))
+        return false;
+    if (query->gpus_milli >= 0 && !tier_covers(tier, segment, entry))
+        return false;
+    if (query->max_total_microusd != INT64_MAX) {
+        int64_t total = tier_total_microusd(tier, segment->entry_node_microusd[entry]);
+        if (total < 0 || total > query->max_total_microusd)
+            return false;
+    }
+    return query->verdict_bits == 0 || verdict_matches(plan, segment, row, entry);
+}
+
+bool match_one_entry(const struct plan *plan, const struct segment *segment, uint32_t row,
+                     uint32_t entry)
+{
+    struct tier tier = tier_of(segment->gpu_count_milli[row], plan->query->gpus_milli);
+    return segment->entry_microusd[entry] <= plan->query->max_price_microusd &&
+           entry_matches(plan, segment, row, entry, &tier);
+}
+
+uint32_t match_entry(const struct plan *plan, const struct segment *segment, uint32_t row)
+{
+    const struct query *query = plan->query;
+    struct tier tier = {0};
+    if (query->gpus_milli >= 0 || query->max_total_microusd != INT64_MAX)
+        tier = tier_of(segment->gpu_count_milli[row], query->gpus_milli);
+    if (query->gpus_milli >= 0 && !tier_in_stock(&tier, segment->gpus_available[row]))
+        return UINT32_MAX;
+    for (uint32_t entry = segment->entry_start[row]; entry < segment->entry_start[row + 1];
+         entry++) {
         if (segment->entry_microusd[entry] > query->max_price_microusd)
             return UINT32_MAX; /* the others are dearer */
-        if (segment->entry_microusd[entry] >= query->min_price_microusd &&
-            (query->billing_bits == 0 ||
-             (segment->entry_billing[entry] & query->billing_bits) != 0) &&
-            (query->terms == NULL || query->terms[segment->entry_term[entry]] != 0) &&
-            (query->verdict_bits == 0 || verdict_matches(plan, segment, row, entry)))
+        if (entry_matches(plan, segment, row, entry, &tier))
             return entry;
     }
     return UINT32_MAX;
@@ -88,15 +112,38 @@ static void cheapest_of_billings(const struct segment_view *view, struct block *
     const int32_t *columns[BILLING_COUNT] = {segment->on_demand_cut, segment->spot_cut,
                                              segment->reserved_cut};
     uint8_t bits = view->plan->query->billing_bits;
-    if (bits == 0) {
-        memcpy(block->prices, segment->cheapest_cut + block->first, block->count * sizeof(int32_t));
-        return;
-    }
+    if (bits == 0)
+        return; /* any: match_block has set the cheapest of all */
     int first = __builtin_ctz(bits);
-    memcpy(block->prices, columns[first] + block->first, block->count * sizeof(int32_t));
+    block->prices = columns[first] + block->first;
+    if ((bits & (bits - 1)) == 0)
+        return;
+    memcpy(block->own_prices, block->prices, block->count * sizeof(int32_t));
+    block->prices = block->own_prices;
     for (int i = first + 1; i < BILLING_COUNT; i++) {
         if ((bits >> i & 1) != 0)
-            kernel_min32(block->prices, columns[i] + block->first, block->count);
+            kernel_min32(block->own_prices, columns[i] + block->first, block->count);
+    }
+}
+
+/* Asks the prices of the rows in `rest` one by one. */
+static void match_one_by_one(const struct segment_view *view, struct block *block,
+                             const uint64_t *rest)
+{
+    size_t words = block_words(block);
+    if (kernel_count(rest, words) == 0)
+        return;
+    if (block->prices != block->own_prices) {
+        memcpy(block->own_prices, block->prices, block->count * sizeof(int32_t));
+        block->prices = block->own_prices;
+    }
+    FOR_EACH_ROW(rest, words, i)
+    {
+        uint32_t entry = match_entry(view->plan, view->segment, (uint32_t)(block->first + i));
+        if (entry == UINT32_MAX)
+            continue;
+        block->mask[i / WORD_ROWS] |= UINT64_C(1) << (i % WORD_ROWS);
+        block->own_prices[i] = price_cut(view->segment->entry_microusd[entry]);
     }
 }
 
@@ -105,47 +152,70 @@ static void match_prices(const struct segment_view *view, struct block *block)
 {
     const struct query *query = view->plan->query;
     const struct segment *segment = view->segment;
-    size_t first = block->first, count = block->count;
+    size_t words = block_words(block);
     int32_t low = price_cut(query->min_price_microusd), high = price_cut(query->max_price_microusd);
+    uint64_t rest[BLOCK_WORDS];
     cheapest_of_billings(view, block);
     /* Nothing the cheapest of these billings says no to is cheaper. */
-    kernel_range32(block->mask, block->prices, count, 0, high);
-    if (query->terms == NULL && query->verdict_bits == 0) {
-        memcpy(block->rest, block->mask, (count + 7) / 8 * 8);
-        kernel_range32(block->mask, block->prices, count, low, PRICE_CUT_DEAR - 1);
+    kernel_range32(block->mask, block->prices, words, 0, high);
+    memcpy(rest, block->mask, words * sizeof(rest[0]));
+    if (query->terms != NULL || query->verdict_bits != 0 || query->gpus_milli >= 0 ||
+        query->max_total_microusd != INT64_MAX) {
+        memset(block->mask, 0, words * sizeof(block->mask[0]));
+    } else {
+        kernel_range32(block->mask, block->prices, words, low, PRICE_CUT_DEAR - 1);
         /* What the columns can't tell: the cheapest is below the minimum, or too dear for the
          * column. */
-        for (size_t i = 0; i < count; i++)
-            block->rest[i] = (uint8_t)(block->rest[i] & (block->mask[i] ^ 1) &
-                                       (segment->has_more_prices[first + i] |
-                                        (block->prices[i] == PRICE_CUT_DEAR)));
-    } else {
-        memcpy(block->rest, block->mask, (count + 7) / 8 * 8);
-        memset(block->mask, 0, count);
+        for (size_t i = 0; i < words; i++)
+            rest[i] &= ~block->mask[i];
+        FOR_EACH_ROW(rest, words, i)
+        {
+            if (segment->has_more_prices[block->first + i] == 0 &&
+                block->prices[i] != PRICE_CUT_DEAR)
+                mask_clear(rest, i);
+        }
     }
-    FOR_EACH_ROW(block->rest, count, i)
-    {
-        uint32_t entry = match_entry(view->plan, segment, (uint32_t)(first + i));
-        if (entry == UINT32_MAX)
-            continue;
-        block->mask[i] = 1;
-        block->prices[i] = price_cut(segment->entry_microusd[entry]);
-    }
+    match_one_by_one(view, block, rest);
 }
 
-void match_block(const struct segment_view *view, struct block *block)
+/* Live rows of [first, last) as bits of the block. */
+static void load_live(const struct alive *alive, struct block *block, size_t first, size_t last)
+{
+    size_t words = block_words(block), end = block->first + block->count;
+    if (alive == NULL)
+        memset(block->mask, 0xff, words * sizeof(block->mask[0]));
+    else
+        memcpy(block->mask, alive->words + block->first / WORD_ROWS,
+               words * sizeof(block->mask[0]));
+    if (first > block->first)
+        block->mask[0] &= ~UINT64_C(0) << (first - block->first);
+    if (end == last && end % WORD_ROWS != 0)
+        block->mask[words - 1] &= ~(~UINT64_C(0) << (end % WORD_ROWS));
+}
+
+void match_block(const struct segment_view *view, const struct row_run *run, size_t at,
+                 struct block *block)
 {
     const struct plan *plan = view->plan;
     const struct segment *segment = view->segment;
+    block->first = at - at % WORD_ROWS;
+    block->count = run->last - block->first < BLOCK_ROWS ? run->last - block->first : BLOCK_ROWS;
+    block->prices = segment->cheapest_cut + block->first;
+    size_t words = block_words(block), first = block->first;
+    load_live(view->alive, block, at, run->last);
     for (size_t i = 0; i < plan->filter_count; i++)
         apply_filter(view, block, &plan->filters[i]);
     if (view->extra_gpus != NULL)
-        keep_both(block->mask, view->extra_gpus + block->first, block->count);
+        keep_both(block->mask, view->extra_gpus + first / WORD_ROWS, words);
     if (view->extra_places != NULL)
-        keep_both(block->mask, view->extra_places + block->first, block->count);
+        keep_both(block->mask, view->extra_places + first / WORD_ROWS, words);
+    if (plan->has_words)
+        kernel_words(block->mask, segment->gpu_rank + first, segment->place_rank + first,
+                     segment->provider + first, plan->words.of_gpu, plan->words.of_place,
+                     plan->words.of_provider, plan->words.need, words);
     if (plan->hides_stale)
-        kernel_fresh(block->mask, segment->own_us + block->first, segment->is_sample + block->first,
-                     segment->provider + block->first, plan->moment->cutoff_us, block->count);
+        kernel_fresh(block->mask, segment->own_us + first, segment->is_sample + first,
+                     segment->provider + first, plan->moment->cutoff_us, words);
     if (plan->query->price_filtered)
         match_prices(view, block);
 }

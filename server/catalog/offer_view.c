@@ -1,6 +1,8 @@
 /* One offer as answered: as in a search, and each of its prices with its own verdict. */
+#include "server/base/decimal.h"
 #include "server/catalog/latency_query.h"
 #include "server/catalog/market_table.h"
+#include "server/catalog/tier.h"
 
 #include <stdlib.h>
 
@@ -48,14 +50,16 @@ static void write_row(struct snapshot *snapshot, const struct segment *segment, 
     struct fragment_splice splice =
         snapshot_splice(snapshot, segment, row, staleness_clock(now_us));
     uint32_t entry = segment->entry_start[row];
-    char verdict[MARKET_VERDICT_SIZE];
+    char tail[TIER_TEXT_SIZE + MARKET_VERDICT_SIZE];
     struct buf buf = {0};
     struct row_text text = with_verdicts(moment, segment, row, &buf);
     struct arena arena = {0};
     splice.text = &text;
     splice_contradiction(snapshot, segment, row, &arena, &splice);
-    splice.verdict = verdict;
-    splice.verdict_length = market_write_verdict(moment->market, segment, row, entry, verdict);
+    splice.price_tail = tail;
+    splice.price_tail_length = tier_write(segment, row, entry, UNKNOWN, tail);
+    splice.price_tail_length +=
+        market_write_verdict(moment->market, segment, row, entry, tail + splice.price_tail_length);
     char *start = buf_reserve(out, fragment_bound(segment, row, entry, &splice));
     char *end = fragment_write(start, segment, row, entry, &splice);
     *end = '\0';

@@ -81,6 +81,8 @@ bool read_verdict(struct parse *parse, const struct parameter *parameter, const 
 bool read_terms(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_max_term(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_price(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_gpus(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_words(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_provider(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_provider_kind(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_sla(struct parse *parse, const struct parameter *parameter, const char *value);
@@ -88,6 +90,7 @@ bool read_provider_fact(struct parse *parse, const struct parameter *parameter, 
 bool read_updated_since(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_include_stale(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_sort(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_facets(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_limit(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_fields(struct parse *parse, const struct parameter *parameter, const char *value);
 

@@ -89,6 +89,16 @@ const struct parameter parameter_table[] = {
      .field = MEMBER(max_price_microusd),
      .decimals = 6,
      .highest = PRICE_MAX_MICROUSD},
+    {.name = "gpus",
+     .read = read_gpus,
+     .field = COLUMN(gpus_available),
+     .decimals = 3,
+     .highest = INT64_C(1000) * QUERY_NUMBER_MAX},
+    {.name = "max_total_price",
+     .read = read_price,
+     .field = MEMBER(max_total_microusd),
+     .decimals = 6,
+     .highest = INT64_C(1000) * PRICE_MAX_MICROUSD},
     {.name = "verdict", .read = read_verdict, .name_of = verdict_word, .name_count = VERDICT_COUNT},
     {.name = "fabric",
      .read = read_column_bits,
@@ -112,6 +122,7 @@ const struct parameter parameter_table[] = {
      .read = read_max_latency,
      .decimals = 2,
      .highest = (int64_t)LATENCY_MAX_MS * LATENCY_CENTI},
+    {.name = "q", .read = read_words},
     {.name = "provider", .read = read_provider},
     {.name = "provider_kind",
      .read = read_provider_kind,
@@ -135,6 +146,7 @@ const struct parameter parameter_table[] = {
     {.name = "sort", .read = read_sort, .fallback = "price"},
     {.name = "limit", .read = read_limit, .highest = QUERY_LIMIT_MAX, .fallback = "50"},
     {.name = "fields", .read = read_fields},
+    {.name = "facets", .read = read_facets},
 };
 
 const size_t parameter_count = sizeof(parameter_table) / sizeof(parameter_table[0]);

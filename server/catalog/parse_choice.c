@@ -2,6 +2,7 @@
  * parsed. */
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
+#include "server/catalog/facets.h"
 #include "server/catalog/names.h"
 #include "server/catalog/parameter.h"
 #include "server/catalog/rank.h"
@@ -311,6 +312,28 @@ bool read_continent(struct parse *parse, const struct parameter *parameter, cons
             keep[rank] |= strcmp(place_at(place_of_rank(rank))->continent, items[i]) == 0;
     }
     parse_narrow(parse, &parse->query->places, keep, place_count());
+    parse_write_names(parse, items, count);
+    return true;
+}
+
+bool read_facets(struct parse *parse, const struct parameter *parameter, const char *value)
+{
+    const char *names[FACET_COUNT];
+    size_t count;
+    const char **items = parse_split(parse, parameter, value, &count);
+    if (items == NULL)
+        return false;
+    for (int f = 0; f < FACET_COUNT; f++)
+        names[f] = facet_name((enum facet)f);
+    for (size_t i = 0; i < count; i++) {
+        int facet = 0;
+        while (facet < FACET_COUNT && strcmp(names[facet], items[i]) != 0)
+            facet++;
+        if (facet == FACET_COUNT)
+            return parse_unknown_value(parse, parameter, items[i], "facet",
+                                       nearest_name(items[i], names, FACET_COUNT));
+        parse->query->facets |= 1u << facet;
+    }
     parse_write_names(parse, items, count);
     return true;
 }

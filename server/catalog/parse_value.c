@@ -2,7 +2,9 @@
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
 #include "server/base/timestamp.h"
+#include "server/base/words.h"
 #include "server/catalog/parameter.h"
+#include "server/catalog/word_filter.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -286,6 +288,67 @@ bool read_price(struct parse *parse, const struct parameter *parameter, const ch
     return true;
 }
 
+bool read_gpus(struct parse *parse, const struct parameter *parameter, const char *value)
+{
+    struct query *query = parse->query;
+    int64_t gpus;
+    if (!parse_number(parse, parameter, value, &gpus))
+        return false;
+    if (gpus == 0)
+        return parse_refuse(parse, parameter->name, "out_of_range",
+                            "gpus is how many GPUs are wanted in all: more than 0.");
+    query->gpus_milli = gpus;
+    query->price_filtered = true;
+    /* Necessary, and quick to see; whether whole nodes are in stock is looked at row by row. */
+    add_filter(parse, (struct filter){.kind = FILTER_RANGE32,
+                                      .column = parameter->field,
+                                      .low = (gpus + 999) / 1000,
+                                      .high = INT32_MAX});
+    buf_add_decimal(&parse->json, gpus, parameter->decimals);
+    return true;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+bool read_words(struct parse *parse, const struct parameter *parameter, const char *value)
+{
+    struct query *query = parse->query;
+    size_t count;
+    char *words = words_fold(value, &count);
+    const char **list = arena_calloc(parse->arena, count + 1, sizeof(*list));
+    const char *word = words;
+    for (size_t i = 0; i < count; i++, word = words_next(word))
+        list[i] = arena_strdup(parse->arena, word);
+    free(words);
+    qsort(list, count, sizeof(*list), compare_texts);
+    for (size_t i = 0; i < count; i++) {
+        if (query->word_count == 0 || strcmp(list[query->word_count - 1], list[i]) != 0)
+            list[query->word_count++] = list[i];
+    }
+    if (count == 0)
+        return parse_refuse(parse, parameter->name, "empty_value",
+                            "q has no letter or digit to look for.");
+    if (query->word_count > QUERY_WORDS_MAX) {
+        query->word_count = 0;
+        return parse_refuse(
+            parse, parameter->name, "too_many_values",
+            arena_printf(parse->arena, "q takes at most %d words.", QUERY_WORDS_MAX));
+    }
+    query->words = list;
+    struct buf text = {0};
+    for (size_t i = 0; i < query->word_count; i++) {
+        if (i > 0)
+            buf_add_char(&text, ' ');
+        buf_add_string(&text, list[i]);
+    }
+    buf_add_json_string(&parse->json, text.data);
+    buf_free(&text);
+    return true;
+}
+
 bool read_sla(struct parse *parse, const struct parameter *parameter, const char *value)
 {
     int64_t percent;
@@ -343,8 +406,24 @@ bool read_updated_since(struct parse *parse, const struct parameter *parameter, 
 
 bool read_sort(struct parse *parse, const struct parameter *parameter, const char *value)
 {
-    static const char *const names[] = {"price",   "-price",   "vram",    "-vram",
-                                        "updated", "-updated", "latency", "-latency"};
+    static const char *const names[] = {
+        "price",
+        "-price",
+        "total_price",
+        "-total_price",
+        "price_per_vram_gb",
+        "-price_per_vram_gb",
+        "price_per_tflop",
+        "-price_per_tflop",
+        "price_per_tbps",
+        "-price_per_tbps",
+        "latency",
+        "-latency",
+        "vram",
+        "-vram",
+        "updated",
+        "-updated",
+    };
     const size_t count = sizeof(names) / sizeof(names[0]);
     static_assert(sizeof(names) / sizeof(names[0]) == 2 * SORT_COUNT, "each key sorts both ways");
     for (size_t i = 0; i < count; i++) {

@@ -95,6 +95,27 @@ static uint8_t *ranks_of(const struct plan *plan, const struct choice *choice, s
     return ranks;
 }
 
+/* Words that a GPU has are met by all its rows; GPUs whose other words nobody has are not looked
+ * at.
+ */
+static void plan_words(struct plan *plan)
+{
+    const struct query *query = plan->query;
+    struct word_filter *words = &plan->words;
+    if (query->word_count == 0)
+        return;
+    word_filter_make(words, plan->snapshot, query->words, query->word_count, plan->arena);
+    if (plan->gpus == NULL) {
+        plan->gpus = arena_alloc(plan->arena, gpu_count());
+        memset(plan->gpus, 1, gpu_count());
+    }
+    for (uint16_t rank = 0; rank < gpu_count(); rank++) {
+        uint8_t rest = words->need & (uint8_t)~words->of_gpu[rank];
+        plan->gpus[rank] &= (rest & (uint8_t)~words->elsewhere) == 0;
+        plan->has_words |= plan->gpus[rank] != 0 && rest != 0;
+    }
+}
+
 void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query *query,
                int64_t now_us, struct arena *arena)
 {
@@ -112,20 +133,28 @@ void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query 
         add_set(plan, offsetof(struct segment, place_rank), places, place_count());
     for (size_t i = 0; i < query->filter_count; i++)
         add(plan, query->filters[i]);
-    plan->all_visible = plan->filter_count == 0 && plan->gpus == NULL &&
-                        !choice_has_extra(&query->gpus) && !choice_has_extra(&query->places) &&
-                        !query->price_filtered && !plan->hides_stale && !plan->finds_nothing;
+    plan_words(plan);
+    plan->only_gpus = plan->filter_count == 0 && !choice_has_extra(&query->gpus) &&
+                      !choice_has_extra(&query->places) && !query->price_filtered &&
+                      !plan->hides_stale && !plan->has_words && !plan->finds_nothing;
 }
 
-uint8_t *plan_extra_rows(const struct plan *plan, const struct choice *choice,
-                         const struct segment *segment, bool gpus)
+static void set_bit(uint64_t *bits, size_t index, bool yes)
+{
+    bits[index / WORD_ROWS] |= (uint64_t)yes << (index % WORD_ROWS);
+}
+
+/* Rows of a segment that a choice takes in; NULL where its ranks say it all. */
+static uint64_t *extra_rows(const struct plan *plan, const struct choice *choice,
+                            const struct segment *segment, bool gpus)
 {
     if (!choice_has_extra(choice))
         return NULL;
     const struct segment_names *names = gpus ? &segment->gpu_names : &segment->region_names;
     const uint32_t *column = gpus ? segment->gpu_name : segment->region_name;
     const uint16_t *ranks = gpus ? segment->gpu_rank : segment->place_rank;
-    uint8_t *extra = arena_calloc(plan->arena, (size_t)segment->row_count + BLOCK_ROWS, 1);
+    size_t words = (size_t)segment->row_count / WORD_ROWS + 1;
+    uint64_t *extra = arena_calloc(plan->arena, words, sizeof(*extra));
     uint8_t *wanted = arena_calloc(plan->arena, names->count, 1);
     for (size_t i = 0; i < choice->name_count; i++) {
         uint32_t name = segment_names_find(names, choice->names[i]);
@@ -133,13 +162,75 @@ uint8_t *plan_extra_rows(const struct plan *plan, const struct choice *choice,
             wanted[name] = 1;
     }
     for (uint32_t row = 0; row < segment->row_count; row++)
-        extra[row] = wanted[column[row]] != 0 ||
-                     (ranks[row] != RANK_NONE && choice->either[ranks[row]] != 0);
+        set_bit(extra, row,
+                wanted[column[row]] != 0 ||
+                    (ranks[row] != RANK_NONE && choice->either[ranks[row]] != 0));
     for (size_t i = 0; i < choice->sized_count; i++) {
         const struct sized_gpu *sized = &choice->sized[i];
         for (uint32_t row = segment->gpu_start[sized->rank];
              row < segment->gpu_start[sized->rank + 1]; row++)
-            extra[row] |= segment->vram_gb_milli[row] == sized->vram_gb_milli;
+            set_bit(extra, row, segment->vram_gb_milli[row] == sized->vram_gb_milli);
     }
     return extra;
+}
+
+struct segment_view plan_view(const struct plan *plan, size_t index)
+{
+    const struct segment *segment = plan->snapshot->segments[index];
+    return (struct segment_view){
+        .plan = plan,
+        .index = (uint32_t)index,
+        .segment = segment,
+        .alive = plan->snapshot->alive[index],
+        .extra_gpus = extra_rows(plan, &plan->query->gpus, segment, true),
+        .extra_places = extra_rows(plan, &plan->query->places, segment, false),
+    };
+}
+
+/* Rows of one GPU are a run of their own from so many on. */
+#define APART_ROWS 256
+
+/* Behind the last row of [first, last) whose cheapest price is at most `price`: rows behind it have
+ * no price as low. */
+static uint32_t upper_bound(const struct segment *segment, uint32_t first, uint32_t last,
+                            int64_t price)
+{
+    while (first < last) {
+        uint32_t middle = first + (last - first) / 2;
+        if (segment->cheapest_microusd[middle] <= price)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first;
+}
+
+bool plan_next_run(const struct segment_view *view, bool apart, struct row_run *run)
+{
+    const struct plan *plan = view->plan;
+    const struct segment *segment = view->segment;
+    const uint32_t *start = segment->gpu_start;
+    int64_t highest = plan->query->max_price_microusd;
+    uint16_t ranks = gpu_count(), rank = run->next;
+    apart = apart || highest != INT64_MAX;
+    while (rank < ranks &&
+           ((plan->gpus != NULL && plan->gpus[rank] == 0) || start[rank] == start[rank + 1]))
+        rank++;
+    if (rank >= ranks)
+        return false;
+    run->first = start[rank];
+    run->last = start[rank + 1];
+    run->one_gpu = run->last - run->first >= APART_ROWS;
+    for (rank++; rank < ranks && !(apart && run->one_gpu); rank++) {
+        uint32_t rows = start[rank + 1] - start[rank];
+        bool wanted = plan->gpus == NULL || plan->gpus[rank] != 0;
+        if ((!wanted && rows > 0) || (apart && rows >= APART_ROWS))
+            break;
+        run->one_gpu = run->one_gpu && rows == 0;
+        run->last = start[rank + 1];
+    }
+    run->next = rank;
+    if (run->one_gpu && highest != INT64_MAX)
+        run->last = upper_bound(segment, run->first, run->last, highest);
+    return true;
 }

@@ -4,6 +4,7 @@
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
+#include "server/catalog/facets.h"
 #include "server/catalog/parameter.h"
 
 #include <string.h>
@@ -124,21 +125,55 @@ static void read_cursor(struct parse *parse, const char *text)
                      "This cursor is damaged or belongs to another query; start again without it.");
 }
 
+static struct query *new_query(struct arena *arena)
+{
+    struct query *query = arena_calloc(arena, 1, sizeof(*query));
+    query->max_price_microusd = query->max_total_microusd = INT64_MAX;
+    query->gpus_milli = UNKNOWN;
+    query->min_sla_percent_milli = UNKNOWN;
+    query->burn_in = query->monitoring = query->on_site = -1;
+    return query;
+}
+
+/* For each facet asked for whose own parameters are given, the query without them. */
+static void derive_facets(struct parse *parse, const char *const *values)
+{
+    for (int facet = 0; facet < FACET_COUNT; facet++) {
+        const char *kept[PARAMETERS_MAX];
+        bool differs = false;
+        for (size_t i = 0; i < parameter_count; i++) {
+            bool own = facet_owns((enum facet)facet, parameter_table[i].name);
+            differs = differs || (own && values[i] != NULL);
+            kept[i] = own ? NULL : values[i];
+        }
+        if ((parse->query->facets >> facet & 1) == 0 || !differs)
+            continue;
+        kept[table_index("facets")] = NULL;
+        struct parse derived = {
+            .snapshot = parse->snapshot,
+            .arena = parse->arena,
+            .query = new_query(parse->arena),
+            .errors = parse->errors,
+        };
+        buf_add_char(&derived.json, '{');
+        read_all(&derived, kept);
+        buf_free(&derived.json);
+        parse->query->facet_queries[facet] = derived.query;
+    }
+}
+
 size_t query_parse(const struct query_parameter *parameters, size_t count,
                    struct snapshot *snapshot, struct arena *arena, struct query **ret_query,
                    struct query_error **ret_errors)
 {
-    struct query *query = arena_calloc(arena, 1, sizeof(*query));
     const char *values[PARAMETERS_MAX] = {NULL}, *cursor;
+    struct query *query = new_query(arena);
     struct parse parse = {
         .snapshot = snapshot,
         .arena = arena,
         .query = query,
         .errors = arena_calloc(arena, QUERY_ERRORS_MAX, sizeof(struct query_error)),
     };
-    query->max_price_microusd = INT64_MAX;
-    query->min_sla_percent_milli = UNKNOWN;
-    query->burn_in = query->monitoring = query->on_site = -1;
     collect(&parse, parameters, count, values, &cursor);
     buf_add_char(&parse.json, '{');
     read_all(&parse, values);
@@ -147,6 +182,8 @@ size_t query_parse(const struct query_parameter *parameters, size_t count,
     check_range(&parse, values, "min_gpu_count", "max_gpu_count");
     latency_check(&parse, values[table_index("max_latency_ms")] != NULL);
     read_cursor(&parse, cursor);
+    if (parse.error_count == 0 && query->facets != 0)
+        derive_facets(&parse, values);
     query->canonical = arena_strndup(arena, parse.json.data, parse.json.length);
     buf_free(&parse.json);
     *ret_query = query;

@@ -13,6 +13,7 @@
 #define QUERY_LIST_MAX      100
 #define QUERY_ERRORS_MAX    20
 #define QUERY_FILTERS_MAX   32
+#define QUERY_FACETS_MAX    16
 #define QUERY_NUMBER_MAX                                                                           \
     2000000 /* largest bound a numeric filter takes: columns hold thousandths in 32 bits */
 
@@ -59,7 +60,17 @@ static inline bool choice_has_extra(const struct choice *choice)
     return choice->name_count > 0 || choice->sized_count > 0;
 }
 
-enum query_sort { SORT_PRICE, SORT_VRAM, SORT_UPDATED, SORT_LATENCY, SORT_COUNT };
+enum query_sort {
+    SORT_PRICE,
+    SORT_TOTAL_PRICE,
+    SORT_PER_VRAM_GB,
+    SORT_PER_TFLOP,
+    SORT_PER_TBPS,
+    SORT_LATENCY,
+    SORT_VRAM,
+    SORT_UPDATED,
+    SORT_COUNT
+};
 
 struct field_choice;
 
@@ -77,6 +88,11 @@ struct query {
     uint8_t *terms;       /* by term_months, 0 … PRICE_TERM_MONTHS_MAX; NULL: any */
     int64_t min_price_microusd;
     int64_t max_price_microusd;
+    int64_t max_total_microusd; /* per hour of all nodes for gpus_milli */
+    int64_t gpus_milli;         /* how many are wanted in all; UNKNOWN: one node, in stock or not */
+
+    const char **words; /* folded, sorted, each once; see word_filter.h */
+    size_t word_count;
 
     /* Of the provider. */
     const char **providers; /* slugs; NULL: any */
@@ -84,6 +100,10 @@ struct query {
     uint8_t kind_bits;                /* 0: any */
     int32_t min_sla_percent_milli;    /* UNKNOWN: any */
     int burn_in, monitoring, on_site; /* -1: any */
+
+    uint32_t facets; /* bits 1 << enum facet (facets.h) */
+    /* By facet: this query without the parameters that are the facet's own; NULL: it has none. */
+    const struct query *facet_queries[QUERY_FACETS_MAX];
 
     bool include_stale;
     enum query_sort sort;

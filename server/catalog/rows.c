@@ -4,6 +4,7 @@
 
 #include "server/catalog/fields.h"
 #include "server/catalog/market_table.h"
+#include "server/catalog/tier.h"
 
 static void prefetch(const struct query *query, const struct segment *segment,
                      const struct hit *hit)
@@ -24,16 +25,17 @@ void rows_write(struct snapshot *snapshot, const struct query *query, const stru
     struct gpu_market *const *market = snapshot_moment(snapshot, now_us)->market;
     const struct field_choice *fields = query->fields;
     struct fragment_splice *splices = arena_calloc(arena, count, sizeof(*splices));
-    char *verdicts = arena_alloc(arena, count * MARKET_VERDICT_SIZE);
+    char *tails = arena_alloc(arena, count * (TIER_TEXT_SIZE + MARKET_VERDICT_SIZE)), *tail = tails;
     size_t bound = 512;
     for (size_t i = 0; i < count; i++) {
         const struct hit *hit = &hits[i];
         const struct segment *segment = snapshot->segments[hit->segment];
         prefetch(query, segment, hit);
         splices[i] = snapshot_splice(snapshot, segment, hit->row, clock_us);
-        splices[i].verdict = verdicts + i * MARKET_VERDICT_SIZE;
-        splices[i].verdict_length = market_write_verdict(market, segment, hit->row, hit->entry,
-                                                         verdicts + i * MARKET_VERDICT_SIZE);
+        splices[i].price_tail = tail;
+        tail += tier_write(segment, hit->row, hit->entry, query->gpus_milli, tail);
+        tail += market_write_verdict(market, segment, hit->row, hit->entry, tail);
+        splices[i].price_tail_length = (size_t)(tail - splices[i].price_tail);
         splices[i].latency = query_latency_cell(query->latency, segment->place_rank[hit->row]);
         splice_contradiction(snapshot, segment, hit->row, arena, &splices[i]);
         bound +=

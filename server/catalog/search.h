@@ -5,6 +5,7 @@
 
 #include "server/catalog/query_private.h"
 #include "server/catalog/snapshot.h"
+#include "server/catalog/word_filter.h"
 
 /* A matching offer: its sort key (ascending in the wanted order; INT64_MAX unknown), where it is,
  * and which price matched. */
@@ -40,57 +41,72 @@ struct plan {
     struct arena *arena;
     struct filter filters[QUERY_FILTERS_MAX + 8];
     size_t filter_count;
-    uint8_t *gpus;    /* ranks to look at at all; NULL: all */
+    uint8_t *gpus;  /* ranks to look at at all; NULL: all */
+    bool has_words; /* rows must be asked for `words` */
+    struct word_filter words;
     bool hides_stale; /* moment->cutoff_us must be asked */
     bool finds_nothing;
-    bool all_visible; /* no filter at all: the moment knows the count */
+    bool only_gpus; /* nothing but `gpus` filters: every live row of theirs matches */
 };
 void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query *query,
                int64_t now_us, struct arena *arena);
 
-/* Rows of a segment that a choice takes in beside its ranks, one byte a row; NULL none. */
-uint8_t *plan_extra_rows(const struct plan *plan, const struct choice *choice,
-                         const struct segment *segment, bool gpus);
-
 /* A segment as one run sees it. */
 struct segment_view {
     const struct plan *plan;
+    uint32_t index; /* of the segment in the snapshot */
     const struct segment *segment;
     const struct alive *alive;
-    const uint8_t *extra_gpus;
-    const uint8_t *extra_places;
+    /* Rows that a choice takes in, a bit each; NULL: its ranks say it all. */
+    const uint64_t *extra_gpus;
+    const uint64_t *extra_places;
 };
+struct segment_view plan_view(const struct plan *plan, size_t index);
+
+/* Rows of a segment that lie together and may match. */
+struct row_run {
+    uint32_t first; /* row */
+    uint32_t last;  /* the first behind it */
+    bool one_gpu;   /* all of one GPU, thus in order of their cheapest price */
+    uint16_t next;  /* GPU rank to go on at; 0 to begin */
+};
+/* The next run; false behind the last. `apart`: many rows of one GPU are a run of their own. */
+bool plan_next_run(const struct segment_view *view, bool apart, struct row_run *run);
 
 /* A block of rows on its way through the filters. */
 struct block {
-    size_t first; /* row */
+    size_t first; /* row; a multiple of WORD_ROWS */
     size_t count;
-    _Alignas(32) uint8_t mask[BLOCK_ROWS]; /* 1: matches; 0 up to the next multiple of 8 */
-    _Alignas(32) uint8_t rest[BLOCK_ROWS];
-    _Alignas(32) int32_t prices[BLOCK_ROWS];  /* with price filters: the matching price, cut */
-    _Alignas(32) int32_t latency[BLOCK_ROWS]; /* sorted by it: hundredths of a millisecond */
+    uint64_t mask[BLOCK_WORDS]; /* bit i % 64 of word i / 64: row first + i matches */
+    const int32_t *prices;      /* of matching rows, the matching price, cut */
+    _Alignas(32) int32_t own_prices[BLOCK_ROWS];
 };
+static inline size_t block_words(const struct block *block)
+{
+    return (block->count + WORD_ROWS - 1) / WORD_ROWS;
+}
 
-/* Clears the rows of the block (its mask loaded) that do not match. */
-void match_block(const struct segment_view *view, struct block *block);
+/* Fills a block with the matches among the rows of a run from row `at` on, which is run->first or
+ * where the last block ended (first + count). */
+void match_block(const struct segment_view *view, const struct row_run *run, size_t at,
+                 struct block *block);
 
 /* The cheapest price of a row that meets the plan's price filters: its entry, or UINT32_MAX. */
 uint32_t match_entry(const struct plan *plan, const struct segment *segment, uint32_t row);
-/* The cheapest of those from `first` on. */
-uint32_t match_entry_from(const struct plan *plan, const struct segment *segment, uint32_t row,
-                          uint32_t first);
 
-/* For each row of a mask of bytes that is 1, eight at a time where none is. */
-#define FOR_EACH_ROW(mask, size, index)                                                            \
-    for (size_t group_ = 0; group_ < (size); group_ += 8)                                          \
-        for (uint64_t bytes_ = mask_group(mask, group_), index;                                    \
-             bytes_ != 0 && (index = group_ + (size_t)__builtin_ctzll(bytes_) / 8, true);          \
-             bytes_ &= bytes_ - 1)
-static inline uint64_t mask_group(const uint8_t *mask, size_t at)
+/* Whether one price of a matching row meets the price filters. */
+bool match_one_entry(const struct plan *plan, const struct segment *segment, uint32_t row,
+                     uint32_t entry);
+
+/* For each row of a mask whose bit is 1. The body may clear bits. */
+#define FOR_EACH_ROW(mask, words, index)                                                           \
+    for (size_t word_ = 0; word_ < (words); word_++)                                               \
+        for (uint64_t bits_ = (mask)[word_], index;                                                \
+             bits_ != 0 && (index = word_ * WORD_ROWS + (size_t)__builtin_ctzll(bits_), true);     \
+             bits_ &= bits_ - 1)
+static inline void mask_clear(uint64_t *mask, size_t index)
 {
-    uint64_t bytes;
-    memcpy(&bytes, mask + at, sizeof(bytes));
-    return bytes;
+    mask[index / WORD_ROWS] &= ~(UINT64_C(1) << (index % WORD_ROWS));
 }
 
 #endif

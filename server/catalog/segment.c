@@ -3,6 +3,7 @@
 #include "server/catalog/segment.h"
 
 #include "server/base/arena.h"
+#include "server/catalog/kernels.h"
 #include "server/catalog/segment_private.h"
 #include "server/reference/gpu.h"
 
@@ -72,7 +73,9 @@ struct segment *segment_alloc(size_t row_count, size_t entry_count)
 {
     struct segment *segment = xcalloc(1, sizeof(*segment));
     size_t size = 0, slots = slot_count(row_count);
-#define X(type, name) size += aligned(row_count * sizeof(type));
+    /* Kernels look at whole words of rows. */
+    size_t padded = (row_count + WORD_ROWS - 1) / WORD_ROWS * WORD_ROWS;
+#define X(type, name) size += aligned(padded * sizeof(type));
     SEGMENT_ROW_COLUMNS(X)
 #undef X
 #define X(type, name) size += aligned(entry_count * sizeof(type));
@@ -87,7 +90,7 @@ struct segment *segment_alloc(size_t row_count, size_t entry_count)
     segment->block = at;
 #define X(type, name)                                                                              \
     segment->name = (type *)(void *)at;                                                            \
-    at += aligned(row_count * sizeof(type));
+    at += aligned(padded * sizeof(type));
     SEGMENT_ROW_COLUMNS(X)
 #undef X
 #define X(type, name)                                                                              \

@@ -58,6 +58,7 @@ struct row_text {
     X(int32_t, storage_gb_milli)                                                                   \
     X(int32_t, fabric_gbps_milli)                                                                  \
     X(int32_t, lead_time_days)                                                                     \
+    X(int32_t, gpus_available)                                                                     \
     X(int32_t, cheapest_cut) /* cheapest price, see price_cut */                                   \
     X(int32_t, on_demand_cut)                                                                      \
     X(int32_t, spot_cut)                                                                           \
@@ -85,7 +86,10 @@ static inline int32_t price_cut(int64_t microusd)
 /* Prices of row r are entries entry_start[r] … entry_start[r + 1], cheapest first (then by
  * identity). */
 #define SEGMENT_ENTRY_COLUMNS(X)                                                                   \
-    X(int64_t, entry_microusd)                                                                     \
+    X(int64_t, entry_microusd)      /* per GPU-hour */                                             \
+    X(int64_t, entry_node_microusd) /* per node-hour */                                            \
+    X(int32_t, entry_min_gpus)                                                                     \
+    X(int32_t, entry_max_gpus)                                                                     \
     X(uint32_t, entry_text) /* offset of the price's object in the row's text */                   \
     X(uint16_t, entry_length)                                                                      \
     X(uint16_t, entry_term)                                                                        \

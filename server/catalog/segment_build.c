@@ -48,6 +48,7 @@ static void write_facts(struct segment *segment, uint32_t row, const struct segm
     segment->storage_gb_milli[row] = narrow(offer->storage_gb_milli);
     segment->fabric_gbps_milli[row] = narrow(offer->fabric_gbps_milli);
     segment->lead_time_days[row] = offer->availability.lead_time_days;
+    segment->gpus_available[row] = offer->availability.gpus_available;
     segment->total_vram_gb_milli[row] = fragment_total_vram_gb_milli(offer);
     segment->updated_at_us[row] = offer->updated_at_us;
     segment->own_us[row] =
@@ -93,6 +94,9 @@ static void write_prices(struct segment *segment, uint32_t row, const struct off
     for (size_t i = 0; i < offer->price_count; i++) {
         const struct price *price = &offer->prices[order[i]];
         segment->entry_microusd[start + i] = price->per_gpu_hour_microusd;
+        segment->entry_node_microusd[start + i] = price->per_node_hour_microusd;
+        segment->entry_min_gpus[start + i] = price->min_gpus;
+        segment->entry_max_gpus[start + i] = price->max_gpus;
         segment->entry_billing[start + i] = (uint8_t)(1u << price->billing);
         segment->entry_term[start + i] = (uint16_t)price->term_months;
         segment->entry_market[start + i] =

@@ -3,12 +3,27 @@
 #include "server/catalog/latency_query.h"
 
 #include "server/base/decimal.h"
+#include "server/base/words.h"
 #include "server/catalog/names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define HOUR_US INT64_C(3600000000)
+
+/* Slug and name as words, one after the other, in the view's own memory. */
+static const char *words_of(struct provider_view *view)
+{
+    const char *text =
+        arena_printf(&view->strings, "%s %s", view->provider.slug, view->provider.name);
+    char *words = words_fold(text, NULL);
+    const char *end = words;
+    while (end[0] != '\0')
+        end = words_next(end);
+    const char *copy = arena_strndup(&view->strings, words, (size_t)(end - words));
+    free(words);
+    return copy;
+}
 
 struct provider_view *provider_view_new(const struct provider *provider, size_t live)
 {
@@ -23,6 +38,7 @@ struct provider_view *provider_view_new(const struct provider *provider, size_t 
     view->provider.website = arena_strdup(&view->strings, provider->website);
     view->provider.contact = arena_strdup(&view->strings, provider->contact);
     view->live = live;
+    view->words = words_of(view);
     buf_add_char(&json, '{');
     buf_add_json_member_string(&json, "slug", provider->slug);
     buf_add_json_member_string(&json, "name", provider->name);

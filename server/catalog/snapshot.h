@@ -18,8 +18,9 @@ struct provider_view {
     _Atomic size_t references;
     struct provider provider; /* strings in `strings` */
     struct arena strings;
-    size_t live;      /* live offers */
-    const char *json; /* {"slug":…,"name":…} */
+    size_t live;       /* live offers */
+    const char *words; /* of slug and name, see base/words.h */
+    const char *json;  /* {"slug":…,"name":…} */
     size_t json_length;
     char confirmed[TIMESTAMP_TEXT_SIZE + 2]; /* quoted */
     size_t confirmed_length;

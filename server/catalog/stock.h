@@ -15,11 +15,10 @@ struct stock {
     size_t offers; /* of the place that have them */
 };
 
-/* Offers that match the query with a price for so many GPUs, at a known place, `available` or
- * `limited`, with `gpus` or more in stock as far as their providers say, whose claimed place
- * nothing contradicts: one stock a place, in order of place, in the arena. Samples count as in any
- * search. */
-size_t snapshot_stock(struct snapshot *snapshot, const struct query *query, int64_t gpus,
-                      int64_t now_us, struct arena *arena, struct stock **ret_stocks);
+/* Offers that match the query (whose `gpus` says how many must be in stock), at a known place,
+ * `available` or `limited`, whose claimed place nothing contradicts: one stock a place, in order of
+ * place, in the arena. Samples count as in any search. */
+size_t snapshot_stock(struct snapshot *snapshot, const struct query *query, int64_t now_us,
+                      struct arena *arena, struct stock **ret_stocks);
 
 #endif

@@ -58,7 +58,7 @@ static void random_prices(struct market *market, struct offer *offer)
             .billing = (enum billing)random_below(random, BILLING_COUNT),
             .quoted_per = random_once_in(random, 3) ? PRICE_PER_NODE : PRICE_PER_GPU,
             .min_gpus = random_once_in(random, 3) ? 16 : UNKNOWN,
-            .max_gpus = UNKNOWN,
+            .max_gpus = random_once_in(random, 4) ? 64 : UNKNOWN,
             .upfront_percent_milli = random_once_in(random, 4) ? 20000 : UNKNOWN,
             .plan = random_once_in(random, 4) ? "community" : NULL,
             .quoted_microusd = PICK(random, amounts),
@@ -98,12 +98,14 @@ static void random_place(struct market *market, struct offer *offer)
     offer->zone = random_once_in(random, 3) ? "iad1" : NULL;
 }
 
+static const int32_t stocks[] = {UNKNOWN, UNKNOWN, 0, 1, 8, 64, 512};
+
 static void random_stock(struct market *market, struct offer *offer)
 {
     struct random *random = &market->random;
     offer->availability = (struct availability){
         .status = (enum availability_status)random_below(random, AVAILABILITY_COUNT),
-        .gpus_available = random_once_in(random, 2) ? UNKNOWN : 64,
+        .gpus_available = PICK(random, stocks),
         .lead_time_days = (int32_t)random_below(random, 4) * 10 - 1 < 0
                               ? UNKNOWN
                               : (int32_t)random_below(random, 3) * 10,
@@ -249,7 +251,7 @@ static const char *some(struct market *market, const char *const *choices, size_
 }
 
 #define LIST(...)       (const char *const[]){__VA_ARGS__}, COUNT(((const char *const[]){__VA_ARGS__}))
-#define PARAMETER_KINDS 31
+#define PARAMETER_KINDS 34
 
 static struct query_parameter random_parameter(struct market *market, uint32_t kind)
 {
@@ -296,6 +298,10 @@ static struct query_parameter random_parameter(struct market *market, uint32_t k
         ONE(29, "on_site", "0", "1")
         ONE(30, "updated_since", "2026-09-15T00:00:00Z", "2026-09-19T12:00:00+02:00",
             "1999-01-01T00:00:00Z")
+        ONE(31, "gpus", "0.5", "1", "3", "8", "9", "16", "64", "65", "512", "0.333")
+        ONE(32, "max_total_price", "0.5", "4", "20", "128", "100000")
+        ONE(33, "q", "h100", "H100 SXM", "nvi p1", "provider", "us ash", "germany", "p0 eu",
+            "a100 8", "l40s p2 stock", "zzz", "rtx 40 united", "h1 h10 h100 p")
     default:
         abort();
     }
@@ -315,7 +321,13 @@ static const char *random_near(struct market *market)
 size_t market_random_query(struct market *market,
                            struct query_parameter parameters[static MARKET_PARAMETERS_MAX])
 {
-    static const char *const sorts[] = {"price", "-price", "vram", "-vram", "updated", "-updated"};
+    static const char *const sorts[] = {
+        "price",           "-price",           "vram",
+        "-vram",           "updated",          "-updated",
+        "total_price",     "-total_price",     "price_per_vram_gb",
+        "price_per_tflop", "-price_per_tflop", "-price_per_vram_gb",
+        "price_per_tbps",  "-price_per_tbps",
+    };
     static const char *const near_sorts[] = {"latency", "-latency", "latency", "price"};
     static const char *const bounds[] = {"0", "12.5", "40", "90", "90.01", "150", "10000"};
     static const char *const limits[] = {"7", "50", "500", "500"};

@@ -1,5 +1,6 @@
 /* Naive on purpose. */
 #include "tests/support/search_oracle.h"
+#include "tests/support/oracle_facts.h"
 
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
@@ -244,8 +245,10 @@ static const struct price *best_price(const struct offer *offer,
                                       const struct query_parameter *parameters, size_t count)
 {
     const struct price *best = NULL;
+    const char *gpus = value_of(parameters, count, "gpus", NULL),
+               *most = value_of(parameters, count, "max_total_price", NULL);
     for (size_t i = 0; i < offer->price_count; i++) {
-        bool meets = true;
+        bool meets = oracle_tier_meets(offer, &offer->prices[i], gpus, most);
         for (size_t j = 0; j < count; j++)
             meets =
                 meets && price_meets(&offer->prices[i], parameters[j].name, parameters[j].value);
@@ -262,6 +265,10 @@ static bool meets(const struct offer *offer, const struct provider *provider,
     const char *include = value_of(parameters, count, "include_stale", "0");
     if (provider->suspended || (!flag_meets(1, include) && is_stale(offer, provider, now_us)))
         return false;
+    const char *q = value_of(parameters, count, "q", "");
+    if (!oracle_stock_meets(offer, value_of(parameters, count, "gpus", NULL)) ||
+        !oracle_words_meet(offer, provider, q))
+        return false;
     for (size_t i = 0; i < count; i++) {
         if (!machine_meets(offer, parameters[i].name, parameters[i].value) ||
             !source_meets(offer, provider, parameters[i].name, parameters[i].value))
@@ -272,7 +279,8 @@ static bool meets(const struct offer *offer, const struct provider *provider,
 
 static struct candidate candidate_of(const struct market *market, const struct offer *offer,
                                      const struct provider *provider, const struct price *price,
-                                     const char *sort, const char *near, int64_t now_us)
+                                     const char *sort, const char *near, const char *gpus,
+                                     int64_t now_us)
 {
     struct candidate candidate = {.row = {.per_gpu_hour_microusd = price->per_gpu_hour_microusd,
                                           .billing = price->billing,
@@ -284,10 +292,19 @@ static struct candidate candidate_of(const struct market *market, const struct o
     candidate.row.latency_centi =
         near == NULL ? UNKNOWN
                      : oracle_latency_centi(market, near, offer->place, &candidate.row.measured);
-    candidate.key = strstr(sort, "price") != NULL     ? price->per_gpu_hour_microusd
-                    : strstr(sort, "vram") != NULL    ? offer->vram_gb_milli
-                    : strstr(sort, "latency") != NULL ? candidate.row.latency_centi
-                                                      : offer->updated_at_us;
+    int64_t nodes = oracle_nodes(offer, gpus);
+    candidate.row.gpus_milli = oracle_gpus_milli(offer, nodes);
+    candidate.row.total_microusd = nodes * price->per_node_hour_microusd;
+    for (int unit = 0; unit < 3; unit++)
+        candidate.row.unit_microusd[unit] = oracle_unit_microusd(offer, price, unit);
+    candidate.key = strstr(sort, "total_price") != NULL ? candidate.row.total_microusd
+                    : strstr(sort, "per_vram") != NULL  ? candidate.row.unit_microusd[0]
+                    : strstr(sort, "per_tflop") != NULL ? candidate.row.unit_microusd[1]
+                    : strstr(sort, "per_tbps") != NULL  ? candidate.row.unit_microusd[2]
+                    : strstr(sort, "price") != NULL     ? price->per_gpu_hour_microusd
+                    : strstr(sort, "vram") != NULL      ? offer->vram_gb_milli
+                    : strstr(sort, "latency") != NULL   ? candidate.row.latency_centi
+                                                        : offer->updated_at_us;
     candidate.unknown = candidate.key < 0;
     return candidate;
 }
@@ -310,7 +327,8 @@ size_t oracle_search(const struct market *market, const struct query_parameter *
             if (price == NULL || !meets(offer, &provider->facts, parameters, count, now_us))
                 continue;
             struct candidate candidate =
-                candidate_of(market, offer, &provider->facts, price, sort, near, now_us);
+                candidate_of(market, offer, &provider->facts, price, sort, near,
+                             value_of(parameters, count, "gpus", NULL), now_us);
             if (most != NULL &&
                 (candidate.row.latency_centi < 0 || candidate.row.latency_centi > number(most, 2)))
                 continue;
@@ -325,6 +343,14 @@ size_t oracle_search(const struct market *market, const struct query_parameter *
     return found;
 }
 
+/* A decimal of an object, scaled; UNKNOWN of null. */
+static int64_t scaled(const json_t *object, const char *key, double scale)
+{
+    const json_t *value = json_object_get(object, key);
+    must(json_is_number(value) || json_is_null(value), "%s", key);
+    return json_is_null(value) ? UNKNOWN : llround(json_number_value(value) * scale);
+}
+
 static struct found row_of(const json_t *offer)
 {
     struct found row = {0};
@@ -335,6 +361,11 @@ static struct found row_of(const json_t *offer)
     must(billing_parse(json_string_value(json_object_get(price, "billing")), &row.billing),
          "a billing");
     row.term_months = (int32_t)json_integer_value(json_object_get(price, "term_months"));
+    row.gpus_milli = scaled(price, "gpus", 1e3);
+    row.total_microusd = scaled(price, "total_price", 1e6);
+    row.unit_microusd[0] = scaled(price, "price_per_vram_gb", 1e6);
+    row.unit_microusd[1] = scaled(price, "price_per_tflop", 1e6);
+    row.unit_microusd[2] = scaled(price, "price_per_tbps", 1e6);
     row.stale = json_is_true(json_object_get(offer, "stale"));
     const json_t *latency = json_object_get(offer, "latency_ms");
     const char *kind = json_string_value(json_object_get(offer, "latency_kind"));
@@ -417,6 +448,10 @@ bool oracle_agrees(struct catalog *catalog, const struct market *market,
     while (row < wanted && row < found && strcmp(want[row].id, got[row].id) == 0 &&
            want[row].per_gpu_hour_microusd == got[row].per_gpu_hour_microusd &&
            want[row].billing == got[row].billing && want[row].term_months == got[row].term_months &&
+           want[row].gpus_milli == got[row].gpus_milli &&
+           want[row].total_microusd == got[row].total_microusd &&
+           memcmp(want[row].unit_microusd, got[row].unit_microusd,
+                  sizeof(want[row].unit_microusd)) == 0 &&
            want[row].stale == got[row].stale && want[row].latency_centi == got[row].latency_centi &&
            want[row].measured == got[row].measured)
         row++;

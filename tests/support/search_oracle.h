@@ -13,7 +13,10 @@ struct found {
     enum billing billing;
     int32_t term_months;
     bool stale;
-    int64_t latency_centi; /* hundredths of a millisecond; UNKNOWN where null */
+    int64_t gpus_milli;       /* of whole nodes, in thousandths */
+    int64_t total_microusd;   /* of all nodes, an hour */
+    int64_t unit_microusd[3]; /* per GB of memory, TFLOP/s and TB/s; UNKNOWN where null */
+    int64_t latency_centi;    /* hundredths of a millisecond; UNKNOWN where null */
     bool measured;
 };
 

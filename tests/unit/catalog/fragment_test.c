@@ -29,6 +29,9 @@ static struct catalog *load(const struct offer *offers, size_t count)
     return catalog;
 }
 
+/* What one GPU's memory, arithmetic and bandwidth cost. */
+#define UNITS(vram_gb, tflop, tbps)                                                                \
+    ",\"price_per_vram_gb\":" vram_gb ",\"price_per_tflop\":" tflop ",\"price_per_tbps\":" tbps
 /* The verdict where hardly anybody else offers the same; the spot price is doubted, so not even its
  * own provider counts. */
 #define ALONE(level, providers)                                                                    \
@@ -72,41 +75,59 @@ Test(fragment, every_known_fact_is_printed_exactly)
         "0,\"plan\":null,"
         "\"price_per_gpu_hour\":3.25,\"price_per_node_hour\":0.40625,\"quoted_per\":\"gpu\",\"min_"
         "gpus\":null,"
-        "\"max_gpus\":null,\"upfront_percent\":null" ALONE(
-            "term",
-            "1") "},{\"billing\":\"spot\",\"term_months\":0,"
-                 "\"plan\":\"community\","
-                 "\"price_per_gpu_hour\":64.000008,\"price_per_node_hour\":8.000001,\"quoted_per\":"
-                 "\"node\","
-                 "\"min_gpus\":1,"
-                 "\"max_gpus\":null,\"upfront_percent\":null" ALONE(
-                     "term",
-                     "0") "},{\"billing\":\"reserved\",\"term_months\":12,"
-                          "\"plan\":\"3 \\\"y\\\", "
-                          "(x)\",\"price_per_gpu_hour\":2.2,\"price_per_node_hour\":0.275,\"quoted_"
-                          "per\":\"gpu\","
-                          "\"min_gpus\":16,\"max_gpus\":512,\"upfront_percent\":20" ALONE(
-                              "billing",
-                              "1") "}],\"order_url\":\"https://"
-                                   "example.com/order\","
-                                   "\"source\":{\"kind\":\"import\",\"url\":\"https://example.com/"
-                                   "prices?x=\xc3\xa9\","
-                                   "\"observed_at\":\"2023-11-14T22:13:21Z\",\"attribution\":"
-                                   "\"Example, CC-BY 4.0\"},"
-                                   "\"flags\":[\"spot_not_cheaper\",\"price_rounded\"],\"updated_"
-                                   "at\":\"2023-11-14T22:13:20."
-                                   "5Z\","
-                                   "\"price\":{\"billing\":\"reserved\",\"term_months\":12,"
-                                   "\"plan\":\"3 \\\"y\\\", "
-                                   "(x)\",\"price_per_gpu_hour\":2.2,"
-                                   "\"price_per_node_hour\":0.275,\"quoted_per\":\"gpu\",\"min_"
-                                   "gpus\":16,\"max_gpus\":512,"
-                                   "\"upfront_percent\":20" ALONE(
-                                       "billing",
-                                       "1") "},\"stale\":false,\"trust_score\":null,\"latency_"
-                                            "ms\":null,"
-                                            "\"latency_kind\":null,\"location_contradicted_by\":"
-                                            "null}",
+        "\"max_gpus\":null,\"upfront_percent\":null" UNITS("0.040625", "0.003285", "0.970149")
+            ALONE(
+                "term",
+                "1") "},{\"billing\":\"spot\",\"term_months\":0,"
+                     "\"plan\":\"community\","
+                     "\"price_per_gpu_hour\":64.000008,\"price_per_node_hour\":8.000001,\"quoted_"
+                     "per\":"
+                     "\"node\","
+                     "\"min_gpus\":1,"
+                     "\"max_gpus\":null,\"upfront_percent\":null" UNITS("0.8", "0.064686",
+                                                                        "19.10448")
+                         ALONE(
+                             "term",
+                             "0") "},{\"billing\":\"reserved\",\"term_months\":12,"
+                                  "\"plan\":\"3 \\\"y\\\", "
+                                  "(x)\",\"price_per_gpu_hour\":2.2,\"price_per_node_hour\":0.275,"
+                                  "\"quoted_"
+                                  "per\":\"gpu\","
+                                  "\"min_gpus\":16,\"max_gpus\":512,\"upfront_percent\":20" UNITS(
+                                      "0.0275", "0.002224", "0.656716")
+                                      ALONE(
+                                          "billing",
+                                          "1") "}],\"order_url\":\"https://"
+                                               "example.com/order\","
+                                               "\"source\":{\"kind\":\"import\",\"url\":\"https://"
+                                               "example.com/"
+                                               "prices?x=\xc3\xa9\","
+                                               "\"observed_at\":\"2023-11-14T22:13:21Z\","
+                                               "\"attribution\":"
+                                               "\"Example, CC-BY 4.0\"},"
+                                               "\"flags\":[\"spot_not_cheaper\",\"price_rounded\"],"
+                                               "\"updated_"
+                                               "at\":\"2023-11-14T22:13:20."
+                                               "5Z\","
+                                               "\"price\":{\"billing\":\"reserved\",\"term_"
+                                               "months\":12,"
+                                               "\"plan\":\"3 \\\"y\\\", "
+                                               "(x)\",\"price_per_gpu_hour\":2.2,"
+                                               "\"price_per_node_hour\":0.275,\"quoted_per\":"
+                                               "\"gpu\",\"min_"
+                                               "gpus\":16,\"max_gpus\":512,"
+                                               "\"upfront_percent\":20" UNITS(
+                                                   "0.0275", "0.002224",
+                                                   "0.656716") ",\"gpus\":0.125,\"total_price\":0."
+                                                               "275" ALONE("billing",
+                                                                           "1") "},\"stale\":false,"
+                                                                                "\"trust_score\":"
+                                                                                "null,\"latency_"
+                                                                                "ms\":null,"
+                                                                                "\"latency_kind\":"
+                                                                                "null,\"location_"
+                                                                                "contradicted_by\":"
+                                                                                "null}",
         id_text, gpu_at(offer->gpu)->name);
     cr_expect(strcmp(out.data, want) == 0, "%s\nwant\n%s", out.data, want);
     cr_expect(version == 3);

@@ -56,7 +56,14 @@ Test(query_parse, bad_values_are_refused_by_name)
         const char *name, *value, *code, *word;
     } cases[] = {
         {"gpuu", "h100", "unknown_parameter", "gpu"},
-        {"q", "x", "unknown_parameter", "q"},
+        {"qq", "x", "unknown_parameter", "q"},
+        {"q", "-- !", "empty_value", "letter"},
+        {"q", "a b c d e f g h i", "too_many_values", "8"},
+        {"gpus", "0", "out_of_range", "more than 0"},
+        {"gpus", "2000001", "out_of_range", "2000000"},
+        {"gpus", "eight", "not_a_number", "eight"},
+        {"max_total_price", "1.0000001", "too_precise", "6"},
+        {"sort", "total", "unknown_value", "total_price"},
         {"facets", "gpu", "unknown_parameter", "facets"},
         {"", "x", "unknown_parameter", ""},
         {"limit", "0", "out_of_range", "500"},

@@ -1,0 +1,27 @@
+/* `q`: words, each of which must begin a word of the offer's provider, GPU or place. Only files of
+ * this room include it. */
+#ifndef RACKRATE_CATALOG_WORD_FILTER_H
+#define RACKRATE_CATALOG_WORD_FILTER_H
+
+#include "server/base/arena.h"
+#include "server/catalog/snapshot.h"
+
+#define QUERY_WORDS_MAX 8
+
+/* Which of a query's words (bit i: words[i]) something has, by GPU rank, place rank (RANK_NONE + 1
+ * of them) and provider slot. */
+struct word_filter {
+    uint8_t need; /* all of them */
+    uint8_t *of_gpu;
+    uint8_t *of_place;
+    uint8_t *of_provider;
+    uint8_t elsewhere; /* words that some place or provider has */
+};
+
+/* Looks up to QUERY_WORDS_MAX folded words (base/words.h) up; tables are in the arena. GPUs go by
+ * slug, family, vendor, name and aliases; places by the slugs and names of themselves and of what
+ * they lie in; providers by slug and name. Any thread. */
+void word_filter_make(struct word_filter *filter, const struct snapshot *snapshot,
+                      const char *const *words, size_t count, struct arena *arena);
+
+#endif
