@@ -161,7 +161,10 @@ async function searches() {
     const { data } = await send(200, "GET", path);
     path = data.next_cursor ? `/v1/offers?limit=7&sort=-price&cursor=${data.next_cursor}` : null;
   }
-  for (const sort of ["price", "vram", "updated", "-updated"]) await send(200, "GET", `/v1/offers?sort=${sort}&billing=spot,on_demand,reserved&include_stale=1`);
+  const facets = contract.paths["/v1/offers"].get.parameters.find((one) => one.name === "facets").schema.items.enum;
+  await send(200, "GET", `/v1/offers?near=us-east&facets=${facets}`);
+  await send(400, "GET", "/v1/offers?facets=latency");
+  for (const sort of ["price", "total_price", "price_per_vram_gb", "-price_per_tflop", "price_per_tbps", "vram", "updated", "-updated"]) await send(200, "GET", `/v1/offers?sort=${sort}&billing=spot,on_demand,reserved&include_stale=1`);
   await send(400, "GET", "/v1/offers?limit=0");
   await send(400, "GET", "/v1/offers?gpuu=h100");
   await send(414, "GET", `/v1/offers?gpu=${"x".repeat(5000)}`);
