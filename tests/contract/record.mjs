@@ -155,7 +155,7 @@ async function searches() {
     const from = parameter.name === "max_latency_ms" ? "near=us-east&" : "";
     if (value !== "") await send(200, "GET", `/v1/offers?${from}${parameter.name}=${encodeURIComponent(value)}`);
     await send(400, "GET", `/v1/offers?${parameter.name}=`);
-    await send(400, "GET", `/v1/offers?${parameter.name}=%2Abad%2A`);
+    if (parameter.name !== "q") await send(400, "GET", `/v1/offers?${parameter.name}=%2Abad%2A`); // any letters are words
   }
   for (let path = "/v1/offers?limit=7&sort=-price"; path;) {
     const { data } = await send(200, "GET", path);

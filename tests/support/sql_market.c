@@ -14,6 +14,7 @@ static const char tables[] =
     "CREATE TABLE place (slug text PRIMARY KEY, country text, continent text);"
     "CREATE TABLE latency (origin text, slug text, centi bigint, PRIMARY KEY (origin, slug));"
     "CREATE TABLE inside (outer_slug text, inner_slug text);"
+    "CREATE INDEX ON inside (inner_slug);"
     "CREATE TABLE provider (slug text PRIMARY KEY, kind text, suspended bool, fresh_us bigint, "
     "confirmed_us bigint,"
     " sla bigint, burn_in bool, monitoring bool, on_site bool);"
