@@ -171,7 +171,8 @@ static bool continues(const struct field_piece *piece, const struct field_piece 
         return false;
     const char *text = leaf_before[next->first];
     size_t length = strlen(text);
-    if ((size_t)piece->trail + next->glue_length + next->lead != length || length >= sizeof(between))
+    if ((size_t)piece->trail + next->glue_length + next->lead != length ||
+        length >= sizeof(between))
         return false;
     memcpy(between, "}", piece->trail);
     memcpy(between + piece->trail, next->glue, next->glue_length);

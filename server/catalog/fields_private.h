@@ -6,10 +6,10 @@
 
 enum field_kind {
     FIELD_ID,
-    FIELD_TEXT,     /* leaves first … last of the row's text */
-    FIELD_OBJECT,   /* the same with its braces; a piece is FIELD_TEXT with lead and trail */
-    FIELD_PROVIDER, /* member `first` of the provider, or WHOLE */
-    FIELD_PRICE,    /* of the price's own object */
+    FIELD_TEXT,       /* leaves first … last of the row's text */
+    FIELD_OBJECT,     /* the same with its braces; a piece is FIELD_TEXT with lead and trail */
+    FIELD_PROVIDER,   /* member `first` of the provider, or WHOLE */
+    FIELD_PRICE,      /* of the price's own object */
     FIELD_PRICE_TAIL, /* of what the query and the market say of it */
     FIELD_STALE,
     FIELD_TRUST,
