@@ -35,6 +35,12 @@ function History({ id }) {
       <td class="number">${amount(row.before)}</td><td class="number">${amount(row.after)}</td></tr>`)}</tbody></table></details>`;
 }
 
+// What a round trip says against the place an offer is said to be at.
+function contradiction({ region, location_contradicted_by: trip }) {
+  return `Not where it is said to be: a round trip from ${trip.from} took ${trip.median_ms} ms (measured by ${trip.measured_by}, ${day(trip.measured_at)}), ` +
+    `and light in fibre needs ${trip.light_in_fibre_ms} ms to ${shown(region.slug)}.`;
+}
+
 function Body({ offer }) {
   const costs = offer.extra_costs;
   const order = safeUrl(offer.order_url);
@@ -42,6 +48,7 @@ function Body({ offer }) {
   return html`
     ${offer.source.kind === "sample" ? html`<p class="notice">This is a sample: a price published then (${day(offer.source.observed_at)}), not a live offer.</p>` : null}
     ${offer.stale ? html`<p class="notice">Stale: not confirmed since ${day(offer.source.observed_at)}.</p>` : null}
+    ${offer.location_contradicted_by ? html`<p class="notice">${contradiction(offer)}</p>` : null}
     ${offer.flags.length > 0 ? html`<p class="notice">Doubts: ${offer.flags.map(word).join(", ")}.</p>` : null}
     <${Judgement} price=${offer.price} />
     <${Prices} offer=${offer} />

@@ -60,6 +60,9 @@ function regionOptions(regions) {
   })).filter((entry) => entry.options.length > 0);
 }
 
+// Areas, and places where something is offered: what `near` may name, beside any other region, city or coordinates.
+const nearOptions = (regions) => regions.filter((region) => region.kind === "area" || (region.kind === "place" && Number(region.offers) > 0));
+
 export function Filters({ query, set, gpus, regions, providers }) {
   const own = { query, set };
   return html`<form class="filters" aria-label="Filters" onSubmit=${(event) => event.preventDefault()}>
@@ -68,6 +71,9 @@ export function Filters({ query, set, gpus, regions, providers }) {
     <${Choice} label="Billing" name="billing" ...${own} options=${choices(["on_demand", "spot", "reserved"])} />
     <${Text} label="Term" unit="months" name="term_months" ...${own} />
     <${Choice} label="Region" name="region" ...${own} options=${regionOptions(regions)} />
+    <${Text} label="Users near" unit="region or lat,lon" name="near" list="near-places" ...${own} />
+    <datalist id="near-places">${nearOptions(regions).map((region) => html`<option value=${region.slug}>${region.name}</option>`)}</datalist>
+    ${get(query, "near") ? html`<${Text} label="Latency up to" unit="ms, round trip" name="max_latency_ms" ...${own} />` : null}
     <${Choice} label="Provider" name="provider" ...${own}
       options=${providers.filter((p) => !p.suspended).map((p) => ({ value: p.slug, label: `${p.name} (${p.offers})` }))} />
     <${Text} label="Price from" unit="USD a GPU-hour" name="min_price" ...${own} />

@@ -2,7 +2,7 @@
 import { html } from "../vendor/htm-preact-3.1.1/standalone.module.js";
 import { apiPath, get, hasFilters } from "./query.js";
 import { Verdict } from "./verdict.js";
-import { commitment, day, gpuRange, money, shown, withUnit, word } from "./format.js";
+import { commitment, DASH, day, gpuRange, money, shown, withUnit, word } from "./format.js";
 
 function Gpu({ offer }) {
   const unknown = offer.gpu.slug === "unrecognized";
@@ -18,7 +18,13 @@ function Labels({ offer }) {
     ${offer.flags.map((flag) => html`<span class="label flag">${word(flag)}</span>`)}`;
 }
 
-function Row({ offer, open }) {
+// A round trip, and whether somebody measured it.
+function Latency({ offer }) {
+  if (offer.latency_ms === null) return html`<td class="number">${DASH}<small>place unknown</small></td>`;
+  return html`<td class="number">${Math.round(Number(offer.latency_ms))} ms<small class=${`latency ${offer.latency_kind}`}>${word(offer.latency_kind)}</small></td>`;
+}
+
+function Row({ offer, open, near }) {
   const price = offer.price;
   const place = offer.region.slug ?? offer.region.raw;
   return html`<tr>
@@ -29,6 +35,7 @@ function Row({ offer, open }) {
     <td class="number">${offer.gpu_count}</td>
     <td>${offer.provider.name}<${Labels} offer=${offer} /></td>
     <td>${shown(place)}<small>${offer.region.zone ?? ""}</small></td>
+    ${near ? html`<${Latency} offer=${offer} />` : null}
     <td>${word(offer.availability.status)}<small>${offer.availability.gpus_available === null ? "" : `${offer.availability.gpus_available} GPUs`}</small></td>
   </tr>`;
 }
@@ -78,6 +85,7 @@ export function Offers({ query, set, result, open }) {
   if (error) return html`<${Problem} error=${error} retry=${retry} />`;
   if (!data) return html`<p class="loading">Loading offers…</p>`;
   const url = apiPath(query);
+  const near = get(query, "near");
   return html`<section aria-busy=${loading} class=${loading ? "busy" : ""}>
     <div class="summary">
       <p role="status">${data.total} ${String(data.total) === "1" ? "offer" : "offers"}${hasFilters(query) ? " match" : ""}${data.as_of ? html` <small>as of <time datetime=${data.as_of}>${data.as_of.replace("T", " ").slice(0, 16)} UTC</time></small>` : null}</p>
@@ -95,9 +103,10 @@ export function Offers({ query, set, result, open }) {
           <th scope="col" class="number">GPUs<small>a node</small></th>
           <th scope="col">Provider</th>
           <th scope="col">Region</th>
+          ${near ? html`<${SortHeader} label="Latency" unit=${near.includes(";") ? "worst round trip" : `from ${near}`} keyName="latency" numeric=${true} query=${query} set=${set} />` : null}
           <${SortHeader} label="Stock" unit="sort by last change" keyName="updated" query=${query} set=${set} />
         </tr></thead>
-        <tbody>${data.data.map((offer) => html`<${Row} key=${offer.id} offer=${offer} open=${open} />`)}</tbody>
+        <tbody>${data.data.map((offer) => html`<${Row} key=${offer.id} offer=${offer} open=${open} near=${near} />`)}</tbody>
       </table></div>
       <${Paging} query=${query} page=${data} set=${set} />`}
   </section>`;

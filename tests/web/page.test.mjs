@@ -343,3 +343,46 @@ test("the method can be read", async () => {
   assert.deepEqual(report.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(", ")}`), []);
   await close(page);
 });
+
+test("users near a place: a latency column that sorts, filters and says what it is", async () => {
+  const page = await open("/?provider=web");
+  await settled(page);
+  assert.equal(await page.getByRole("button", { name: /^Latency/ }).count(), 0);
+  await page.locator(".filters [name=near]").fill("us-east");
+  await page.locator(".filters [name=near]").press("Enter");
+  await page.waitForURL(/near=us-east/);
+  const header = page.getByRole("button", { name: /^Latency/ });
+  await header.waitFor();
+  await header.click();
+  await page.waitForURL(/sort=latency/);
+  await settled(page);
+  const cells = (await page.locator("td:has(small.latency)").allInnerTexts()).map((text) => Number(text.split(" ")[0]));
+  assert.ok(cells.length > 0 && cells.every((ms, i) => i === 0 || ms >= cells[i - 1]), String(cells));
+  assert.equal(await page.locator("small.latency", { hasText: "estimated" }).count(), cells.length);
+  assert.ok((await page.locator("main").innerText()).includes("place unknown"));
+  await page.locator(".filters [name=max_latency_ms]").fill("1");
+  await page.locator(".filters [name=max_latency_ms]").press("Enter");
+  await page.waitForURL(/max_latency_ms=1/);
+  await page.locator(".notice", { hasText: "No offer matches" }).waitFor();
+  // Without the place, what hangs on it goes too.
+  await page.getByRole("button", { name: "Remove filter near" }).click();
+  await page.waitForURL((url) => url.search === "?provider=web");
+  await settled(page);
+  await close(page);
+});
+
+test("a place that light contradicts is flagged, with the evidence", async () => {
+  const send = (path, body) => fetch(base + path, { method: "POST", headers: { "Content-Type": "application/json", Authorization: `Bearer ${process.env.RACKRATE_WEB_KEY}` }, body: JSON.stringify(body) });
+  const far = { external_id: "contradicted", gpu: "RTX 3090", gpu_count: 1, region: "us-missouri", zone: "stl1", prices: [{ billing: "on_demand", price_per_gpu_hour: 0.3 }] };
+  assert.equal((await send("/v1/providers/web/offers", { offers: [far] })).status, 200);
+  assert.equal((await send("/v1/latency", { measurements: [{ from: "hr-zagreb", to: "us-missouri", zone: "stl1", median_ms: 3.5 }] })).status, 200);
+  const page = await open("/?provider=web&gpu=rtx-3090");
+  await settled(page);
+  await page.locator(".label.flag", { hasText: "location contradicted" }).waitFor();
+  await page.locator("button.open").first().click();
+  const notice = page.locator("dialog .notice", { hasText: "Not where it is said to be" });
+  await notice.waitFor();
+  assert.match(await notice.innerText(), /hr-zagreb took\s+3\.5 ms \(measured by web/);
+  await close(page);
+  await fetch(`${base}/v1/providers/web/offers/contradicted`, { method: "DELETE", headers: { Authorization: `Bearer ${process.env.RACKRATE_WEB_KEY}` } });
+});
