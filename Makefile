@@ -153,19 +153,24 @@ $(B)/librackrate.a: $(OBJ)
 	@rm -f $@
 	@ar rcs $@ $^
 
+# An archive: a program takes only what it uses, so that those without the test framework need none.
+$(B)/libsupport.a: $(SUPPORT_OBJ)
+	@rm -f $@
+	@ar rcs $@ $^
+
 $(B)/rackrate: $(B)/obj/server/main.o $(B)/librackrate.a
 	@echo "  link $@"
 	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/%_test: $(B)/obj/tests/%_test.o $(SUPPORT_OBJ) $(B)/librackrate.a
+$(B)/tests/%_test: $(B)/obj/tests/%_test.o $(B)/libsupport.a $(B)/librackrate.a
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS) -lcriterion
 
-$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(SUPPORT_OBJ) $(B)/librackrate.a
+$(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/libsupport.a $(B)/librackrate.a
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/stress/%: $(B)/obj/tests/stress/%.o $(SUPPORT_OBJ) $(B)/librackrate.a
+$(B)/tests/stress/%: $(B)/obj/tests/stress/%.o $(B)/libsupport.a $(B)/librackrate.a
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS)
 
@@ -173,7 +178,7 @@ $(B)/tests/tools/fit_latency: $(addprefix $(B)/obj/,tests/tools/fit_latency.o te
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS)
 
-$(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(SUPPORT_OBJ) $(B)/librackrate.a
+$(B)/tests/bench/%: $(B)/obj/tests/bench/%.o $(B)/libsupport.a $(B)/librackrate.a
 	@mkdir -p $(@D)
 	@$(COMPILER) $(LDFLAGS_ALL) -o $@ $^ $(PKG_LIBS)
 

@@ -1,5 +1,5 @@
-/* Search, one offer, its price history. Search and present offers come from the snapshot; only what
- * is gone, and history, ask the database. */
+/* One offer, its price history. Present offers come from the snapshot; only what is gone, and
+ * history, ask the database. */
 #include "server/api/app.h"
 #include "server/api/resources.h"
 
@@ -7,54 +7,10 @@
 #include "db/upload.h"
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
-#include "server/catalog/query.h"
 
 #include <string.h>
 
 #define HISTORY_LIMIT_DEFAULT 50
-
-static void refuse_query(struct request *request, struct reply *reply,
-                         const struct query_error *errors, size_t count)
-{
-    struct problem_item *items = arena_calloc(&request->arena, count, sizeof(*items));
-    for (size_t i = 0; i < count; i++)
-        items[i] = (struct problem_item){
-            .parameter = errors[i].parameter,
-            .code = errors[i].code,
-            .message = errors[i].message,
-        };
-    reply_problem(request, reply, 400, "bad-parameter", errors[0].message, items, count);
-}
-
-void offers_search(struct request *request, struct reply *reply)
-{
-    struct app *app = request->app;
-    struct snapshot *snapshot = catalog_acquire(node_catalog(app->node));
-    struct query_parameter *parameters =
-        arena_calloc(&request->arena, request->parameter_count, sizeof(*parameters));
-    for (size_t i = 0; i < request->parameter_count; i++)
-        parameters[i] =
-            (struct query_parameter){request->parameters[i].name, request->parameters[i].value};
-    struct query *query;
-    struct query_error *errors;
-    size_t error_count = query_parse(parameters, request->parameter_count, snapshot,
-                                     &request->arena, &query, &errors);
-    if (error_count > 0) {
-        refuse_query(request, reply, errors, error_count);
-        snapshot_release(snapshot);
-        return;
-    }
-    reply->etag = snapshot_etag(request, snapshot, query_canonical(query));
-    if (!reply_not_modified(request, reply, reply->etag)) {
-        const char *cursor;
-        query_answer(snapshot, query, request->received_at_us, &request->arena, &reply->body,
-                     &cursor);
-        reply->status = 200;
-        if (cursor != NULL)
-            reply_add_next_link(request, reply, cursor);
-    }
-    snapshot_release(snapshot);
-}
 
 /* The id in captures[0]; false with a 404 in the reply. */
 static bool parse_id(struct request *request, struct reply *reply,

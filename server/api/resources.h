@@ -6,8 +6,11 @@
 
 #include "server/http/http.h"
 
-/* offers.c */
+/* search.c */
+extern const char *const search_media_types[];
 void offers_search(struct request *request, struct reply *reply);
+
+/* offers.c */
 void offer_get_prepare(struct request *request, struct reply *reply);
 void offer_get_execute(struct request *request, struct reply *reply, struct worker *worker);
 void price_history_prepare(struct request *request, struct reply *reply);

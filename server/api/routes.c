@@ -12,7 +12,7 @@
 /* clang-format off */
 const struct route routes[] = {
     /* method      pattern                                             operation             access           body limit         cache             functions */
-    {HTTP_GET,    "/v1/offers",                                       "searchOffers",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = offers_search},
+    {HTTP_GET,    "/v1/offers",                                       "searchOffers",       ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .media_types = search_media_types, .handle = offers_search},
     {HTTP_GET,    "/v1/offers/{id}",                                  "getOffer",           ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = offer_get_prepare, .execute = offer_get_execute},
     {HTTP_GET,    "/v1/offers/{id}/price-history",                    "getPriceHistory",    ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .prepare = price_history_prepare, .execute = price_history_execute},
     {HTTP_GET,    "/v1/providers",                                    "listProviders",      ACCESS_PUBLIC,   0,                 CACHE_REVALIDATE, .handle = providers_list},

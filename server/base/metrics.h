@@ -22,6 +22,9 @@
       "Requests refused because the byte budget was used up")                                      \
     X(COUNTER, REPLIES_REFUSED, "rackrate_replies_refused_total",                                  \
       "Large answers refused because too many wait for their readers")                             \
+    X(GAUGE, STREAMS_OPEN, "rackrate_streams_open", "Answers being streamed now")                  \
+    X(COUNTER, STREAMS_REFUSED, "rackrate_streams_refused_total",                                  \
+      "Streams refused because too many were open")                                                \
     X(COUNTER, RATE_LIMITED, "rackrate_rate_limited_total", "Requests refused by the rate limit")  \
     X(GAUGE, CATALOG_OFFERS, "rackrate_catalog_offers", "Live offers in the snapshot")             \
     X(GAUGE, CATALOG_BYTES, "rackrate_catalog_bytes", "Memory held by the catalogue")              \

@@ -37,7 +37,7 @@ static void *worker_main(void *argument)
         struct job job = workers->ring[workers->first];
         workers->first = (workers->first + 1) % workers->limit;
         workers->count--;
-        metric_set(METRIC_QUEUE_DEPTH, (int64_t)workers->count);
+        metric_add(METRIC_QUEUE_DEPTH, -1);
         pthread_mutex_unlock(&workers->mutex);
         job.run(job.closure, context);
         pthread_mutex_lock(&workers->mutex);
@@ -76,7 +76,7 @@ bool workers_submit(struct workers *workers, worker_job *run, void *closure)
         workers->ring[(workers->first + workers->count) % workers->limit] =
             (struct job){run, closure};
         workers->count++;
-        metric_set(METRIC_QUEUE_DEPTH, (int64_t)workers->count);
+        metric_add(METRIC_QUEUE_DEPTH, 1);
         pthread_cond_signal(&workers->filled);
     }
     pthread_mutex_unlock(&workers->mutex);

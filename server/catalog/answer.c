@@ -16,8 +16,13 @@ void query_answer(struct snapshot *snapshot, const struct query *query, int64_t 
         cursor_print(query->hash, last->key, last->id, text);
         *ret_cursor = text;
     }
+    if (query->format != ANSWER_JSON) {
+        rows_write_header(query, out);
+        rows_write(snapshot, query, result.hits, shown, now_us, arena, out);
+        return;
+    }
     buf_add_string(out, "{\"data\":[");
-    rows_write(snapshot, query, result.hits, shown, ',', now_us, arena, out);
+    rows_write(snapshot, query, result.hits, shown, now_us, arena, out);
     buf_add_string(out, "],\"total\":");
     buf_add_int(out, (int64_t)result.total);
     buf_add_json_member_string(out, "next_cursor", *ret_cursor);

@@ -180,6 +180,42 @@ static bool continues(const struct field_piece *piece, const struct field_piece 
     return memcmp(between, text, length) == 0;
 }
 
+struct field_piece field_piece_of(size_t index)
+{
+    const struct field *field = &fields[index];
+    bool object = field->kind == FIELD_OBJECT;
+    return (struct field_piece){
+        .kind = object ? FIELD_TEXT : field->kind,
+        .first = field->first,
+        .last = field->last,
+        .lead = object ? lead_of(field->first) : 0,
+        .trail = object,
+    };
+}
+
+/* Whether the field behind it is a member of this one. */
+static bool has_members(size_t index)
+{
+    size_t length = strlen(fields[index].name);
+    return index + 1 < FIELD_COUNT && object_length(&fields[index + 1]) == length &&
+           memcmp(fields[index + 1].name, fields[index].name, length) == 0;
+}
+
+const struct field_columns *field_columns_make(const uint8_t *chosen, struct arena *arena)
+{
+    struct field_columns *columns = arena_calloc(arena, 1, sizeof(*columns));
+    bool whole = false; /* the object that the field belongs to is wanted */
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        if (object_length(&fields[i]) == 0)
+            whole = chosen[i] && has_members(i);
+        if (has_members(i) || !(chosen[i] || (whole && object_length(&fields[i]) > 0)))
+            continue;
+        columns->names[columns->count] = fields[i].name;
+        columns->pieces[columns->count++] = field_piece_of(i);
+    }
+    return columns;
+}
+
 const struct field_choice *field_choice_make(uint8_t *chosen, struct arena *arena)
 {
     struct field_choice *choice = arena_calloc(arena, 1, sizeof(*choice));
@@ -189,15 +225,8 @@ const struct field_choice *field_choice_make(uint8_t *chosen, struct arena *aren
         if (!chosen[i])
             continue;
         const struct field *field = &fields[i];
-        bool object = field->kind == FIELD_OBJECT;
-        struct field_piece next = {
-            .glue = glue_between(arena, before, field),
-            .kind = object ? FIELD_TEXT : field->kind,
-            .first = field->first,
-            .last = field->last,
-            .lead = object ? lead_of(field->first) : 0,
-            .trail = object,
-        };
+        struct field_piece next = field_piece_of(i);
+        next.glue = glue_between(arena, before, field);
         next.glue_length = (uint8_t)strlen(next.glue);
         struct field_piece *last =
             choice->piece_count == 0 ? NULL : &choice->pieces[choice->piece_count - 1];

@@ -40,6 +40,23 @@ size_t field_find(const char *name);
  * Lives in the arena. */
 const struct field_choice *field_choice_make(uint8_t *chosen, struct arena *arena);
 
+/* A choice as the columns of a table: objects stand for their members. */
+struct field_columns {
+    const char *names[FIELDS_MAX];
+    struct field_piece pieces[FIELDS_MAX];
+    size_t count;
+};
+const struct field_columns *field_columns_make(const uint8_t *chosen, struct arena *arena);
+/* The columns of a search that chose none: those of an upload's CSV, with id, provider, what the
+ * GPU and the place are, and what the market says of the price. */
+const struct field_columns *field_columns_default(struct arena *arena);
+
+/* Writes the row as a line of CSV with its end; `scratch` is kept between rows. */
+void fields_write_csv(const struct field_columns *columns, const struct segment *segment,
+                      uint32_t row, uint32_t entry, const struct fragment_splice *splice,
+                      struct buf *scratch, struct buf *out);
+void fields_write_csv_header(const struct field_columns *columns, struct buf *out);
+
 /* Asks the processor to fetch what writing will touch. */
 void fields_prefetch(const struct field_choice *choice, const struct segment *segment, uint32_t row,
                      uint32_t entry);

@@ -18,9 +18,6 @@ static const uint8_t leaf_gap[LEAF_COUNT] = {
 #undef X
 };
 
-/* A timestamp, a latency with its decimals, or a word. */
-#define SPLICED_BYTES 64
-
 static inline char *put(char *out, const char *bytes, size_t length)
 {
     memcpy(out, bytes, length);
@@ -43,15 +40,7 @@ static inline char *put_short(char *out, const char *bytes, size_t length)
     return out + length;
 }
 
-/* A row's text with its table. */
-struct row_view {
-    const char *bytes;
-    uint32_t length;
-    uint32_t own_length; /* of the text the table was made for */
-    struct leaf_table table;
-};
-
-static inline uint32_t end_of(const struct row_view *view, unsigned leaf)
+static inline uint32_t end_of(const struct field_row *view, unsigned leaf)
 {
     if (leaf < LEAF_PRICES)
         return view->table.ends[leaf];
@@ -60,12 +49,12 @@ static inline uint32_t end_of(const struct row_view *view, unsigned leaf)
     return length - view->table.ends[leaf];
 }
 
-static inline uint32_t start_of(const struct row_view *view, unsigned leaf)
+static inline uint32_t start_of(const struct field_row *view, unsigned leaf)
 {
     return (leaf == 0 ? FRAGMENT_ID_LENGTH : end_of(view, leaf - 1)) + leaf_gap[leaf];
 }
 
-static char *put_text(char *out, const struct row_view *view, const struct field_piece *piece,
+static char *put_text(char *out, const struct field_row *view, const struct field_piece *piece,
                       const struct fragment_splice *splice)
 {
     uint32_t from = start_of(view, piece->first) - piece->lead;
@@ -117,14 +106,10 @@ static const char *value_end(const char *at)
     }
 }
 
-/* A walk over the members of an object; `next` at the key of number `number`. */
-struct walk {
-    const char *next;
-    unsigned number;
-};
-
-static char *put_member(char *out, struct walk *walk, unsigned number)
+static char *put_member(char *out, struct member_walk *walk, unsigned number)
 {
+    if (number < walk->number)
+        *walk = (struct member_walk){walk->first, walk->first, 0};
     for (;;) {
         const char *value = string_end(walk->next) + 1, *end = value_end(value);
         walk->next = end + 1;
@@ -172,58 +157,72 @@ size_t fields_bound(const struct field_choice *choice, const struct segment *seg
            SPLICED_BYTES;
 }
 
-char *fields_write(const struct field_choice *choice, char *out, const struct segment *segment,
-                   uint32_t row, uint32_t entry, const struct fragment_splice *splice)
+static struct member_walk walk_from(const char *first)
+{
+    return (struct member_walk){first, first, 0};
+}
+
+struct field_row field_row_of(const struct segment *segment, uint32_t row, uint32_t entry,
+                              const struct fragment_splice *splice)
 {
     const struct row_text *own = &segment->text[row];
     const struct row_text *text = splice->text != NULL ? splice->text : own;
-    const struct row_view view = {text->bytes, text->length, own->length,
-                                  leaf_table_of(own->bytes)};
     const char *price = price_of(segment, row, entry);
-    struct walk provider = {splice->provider_json + 1, 0}, prices = {price + 1, 0},
-                tail = {splice->price_tail + 1, 0};
+    return (struct field_row){
+        .splice = splice,
+        .bytes = text->bytes,
+        .length = text->length,
+        .own_length = own->length,
+        .table = leaf_table_of(own->bytes),
+        .price = price,
+        .price_length = segment->entry_length[entry],
+        .provider_members = walk_from(splice->provider_json + 1),
+        .price_members = walk_from(price + 1),
+        .tail_members = walk_from(splice->price_tail + 1),
+    };
+}
+
+char *field_row_put(struct field_row *row, const struct field_piece *piece, char *out)
+{
+    const struct fragment_splice *splice = row->splice;
+    switch ((enum field_kind)piece->kind) {
+    case FIELD_ID:
+        return put(out, row->bytes + 6, OFFER_ID_TEXT_LENGTH + 2);
+    case FIELD_TEXT:
+    case FIELD_OBJECT:
+        return put_text(out, row, piece, splice);
+    case FIELD_PROVIDER:
+        return piece->first == WHOLE ? put(out, splice->provider_json, splice->provider_length)
+                                     : put_member(out, &row->provider_members, piece->first);
+    case FIELD_PRICE:
+        return piece->first == WHOLE ? put_price(out, splice, row->price, row->price_length)
+                                     : put_member(out, &row->price_members, piece->first);
+    case FIELD_PRICE_TAIL:
+        return put_member(out, &row->tail_members, piece->first);
+    case FIELD_STALE:
+        return splice->stale ? put(out, "true", 4) : put(out, "false", 5);
+    case FIELD_TRUST:
+        return put(out, "null", 4);
+    case FIELD_LATENCY_MS:
+        return splice->latency == LATENCY_UNKNOWN
+                   ? put(out, "null", 4)
+                   : out + decimal_print(LATENCY_CELL_CENTI(splice->latency), 2, out);
+    case FIELD_LATENCY_KIND:
+        return put_latency_kind(out, splice->latency);
+    case FIELD_EVIDENCE:
+        return splice->evidence == NULL ? put(out, "null", 4)
+                                        : put(out, splice->evidence, splice->evidence_length);
+    }
+    return out;
+}
+
+char *fields_write(const struct field_choice *choice, char *out, const struct segment *segment,
+                   uint32_t row, uint32_t entry, const struct fragment_splice *splice)
+{
+    struct field_row view = field_row_of(segment, row, entry, splice);
     for (size_t i = 0; i < choice->piece_count; i++) {
-        const struct field_piece *piece = &choice->pieces[i];
-        out = put_short(out, piece->glue, piece->glue_length);
-        switch ((enum field_kind)piece->kind) {
-        case FIELD_ID:
-            out = put(out, own->bytes + 6, OFFER_ID_TEXT_LENGTH + 2);
-            break;
-        case FIELD_TEXT:
-        case FIELD_OBJECT:
-            out = put_text(out, &view, piece, splice);
-            break;
-        case FIELD_PROVIDER:
-            out = piece->first == WHOLE ? put(out, splice->provider_json, splice->provider_length)
-                                        : put_member(out, &provider, piece->first);
-            break;
-        case FIELD_PRICE:
-            out = piece->first == WHOLE
-                      ? put_price(out, splice, price, segment->entry_length[entry])
-                      : put_member(out, &prices, piece->first);
-            break;
-        case FIELD_PRICE_TAIL:
-            out = put_member(out, &tail, piece->first);
-            break;
-        case FIELD_STALE:
-            out = splice->stale ? put(out, "true", 4) : put(out, "false", 5);
-            break;
-        case FIELD_TRUST:
-            out = put(out, "null", 4);
-            break;
-        case FIELD_LATENCY_MS:
-            out = splice->latency == LATENCY_UNKNOWN
-                      ? put(out, "null", 4)
-                      : out + decimal_print(LATENCY_CELL_CENTI(splice->latency), 2, out);
-            break;
-        case FIELD_LATENCY_KIND:
-            out = put_latency_kind(out, splice->latency);
-            break;
-        case FIELD_EVIDENCE:
-            out = splice->evidence == NULL ? put(out, "null", 4)
-                                           : put(out, splice->evidence, splice->evidence_length);
-            break;
-        }
+        out = put_short(out, choice->pieces[i].glue, choice->pieces[i].glue_length);
+        out = field_row_put(&view, &choice->pieces[i], out);
     }
     return put(out, choice->end, choice->end_length);
 }

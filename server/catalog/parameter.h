@@ -30,6 +30,7 @@ struct parse {
     struct snapshot *snapshot;
     struct arena *arena;
     struct query *query;
+    bool pages;      /* a cursor was given: even a table comes page by page */
     struct buf json; /* the query object so far */
     struct query_error *errors;
     size_t error_count;
@@ -92,6 +93,7 @@ bool read_include_stale(struct parse *parse, const struct parameter *parameter, 
 bool read_sort(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_facets(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_limit(struct parse *parse, const struct parameter *parameter, const char *value);
+bool read_format(struct parse *parse, const struct parameter *parameter, const char *value);
 bool read_fields(struct parse *parse, const struct parameter *parameter, const char *value);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of search parameters. Cursors are bound to what is before `limit`; from there on stands
- * how the rows are given. */
+/* The table of search parameters. Cursors are bound to what is before `format`; from there on
+ * stands how the rows are given. */
 #include "server/catalog/parameter.h"
 
 #include "server/market/verdict.h"
@@ -144,6 +144,7 @@ const struct parameter parameter_table[] = {
     {.name = "updated_since", .read = read_updated_since, .field = COLUMN(updated_at_us)},
     {.name = "include_stale", .read = read_include_stale, .fallback = "0"},
     {.name = "sort", .read = read_sort, .fallback = "price"},
+    {.name = "format", .read = read_format, .fallback = "json"},
     {.name = "limit", .read = read_limit, .highest = QUERY_LIMIT_MAX, .fallback = "50"},
     {.name = "fields", .read = read_fields},
     {.name = "facets", .read = read_facets},

@@ -31,8 +31,15 @@ size_t query_parse(const struct query_parameter *parameters, size_t count,
  */
 const char *query_canonical(const struct query *query);
 
-/* Runs the query and writes the whole answer {"data","total","next_cursor","as_of","query"} into
- * `out`; *ret_cursor is the next cursor's text in the arena, or NULL on the last page. */
+enum answer_format { ANSWER_JSON, ANSWER_NDJSON, ANSWER_CSV };
+enum answer_format query_format(const struct query *query);
+
+/* Whether all of the result is asked for, not a page: such a query is read with row_stream.h. */
+bool query_is_whole(const struct query *query);
+
+/* Runs the query and writes a page into `out`: as JSON {"data","total","next_cursor","as_of",
+ * "query"}, else its rows, a line each (CSV with a header); *ret_cursor is the next cursor's text
+ * in the arena, or NULL on the last page. */
 void query_answer(struct snapshot *snapshot, const struct query *query, int64_t now_us,
                   struct arena *arena, struct buf *out, const char **ret_cursor);
 

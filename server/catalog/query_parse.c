@@ -81,12 +81,18 @@ static void read_all(struct parse *parse, const char **values)
         const char *value = values[i] != NULL ? values[i] : parameter->fallback;
         if (value == NULL)
             continue;
-        if (strcmp(parameter->name, "limit") == 0) {
+        if (strcmp(parameter->name, "format") == 0) {
             uint8_t hash[16];
             crypt_hash(parse->json.data, parse->json.length, hash, sizeof(hash));
             memcpy(&parse->query->hash, hash, sizeof(parse->query->hash));
         }
         buf_add_json_key(&parse->json, parameter->name);
+        if (parameter->read == read_limit && values[i] == NULL && !parse->pages &&
+            parse->query->format != ANSWER_JSON) {
+            parse->query->limit = 0; /* the whole result */
+            buf_add_string(&parse->json, "null");
+            continue;
+        }
         if (value[0] == '\0')
             parse_refuse(parse, parameter->name, "empty_value",
                          arena_printf(parse->arena,
@@ -112,6 +118,14 @@ static void check_range(struct parse *parse, const char *const *values, const ch
         return;
     parse_refuse(parse, low, "range_reversed",
                  arena_printf(parse->arena, "%s is above %s.", low, high));
+}
+
+static void check_facets(struct parse *parse, const char *const *values)
+{
+    if (values[table_index("facets")] != NULL && parse->query->format != ANSWER_JSON)
+        parse_refuse(
+            parse, "facets", "needs_json",
+            "facets come with format=json; lines of NDJSON or CSV have no place for them.");
 }
 
 static void read_cursor(struct parse *parse, const char *text)
@@ -175,12 +189,14 @@ size_t query_parse(const struct query_parameter *parameters, size_t count,
         .errors = arena_calloc(arena, QUERY_ERRORS_MAX, sizeof(struct query_error)),
     };
     collect(&parse, parameters, count, values, &cursor);
+    parse.pages = cursor != NULL;
     buf_add_char(&parse.json, '{');
     read_all(&parse, values);
     buf_add_char(&parse.json, '}');
     check_range(&parse, values, "min_price", "max_price");
     check_range(&parse, values, "min_gpu_count", "max_gpu_count");
     latency_check(&parse, values[table_index("max_latency_ms")] != NULL);
+    check_facets(&parse, values);
     read_cursor(&parse, cursor);
     if (parse.error_count == 0 && query->facets != 0)
         derive_facets(&parse, values);
@@ -194,4 +210,14 @@ size_t query_parse(const struct query_parameter *parameters, size_t count,
 const char *query_canonical(const struct query *query)
 {
     return query->canonical;
+}
+
+enum answer_format query_format(const struct query *query)
+{
+    return query->format;
+}
+
+bool query_is_whole(const struct query *query)
+{
+    return query->limit == 0;
 }

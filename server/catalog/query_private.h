@@ -73,6 +73,7 @@ enum query_sort {
 };
 
 struct field_choice;
+struct field_columns;
 
 struct query {
     struct filter filters[QUERY_FILTERS_MAX];
@@ -108,8 +109,10 @@ struct query {
     bool include_stale;
     enum query_sort sort;
     bool reversed;
-    size_t limit;
-    const struct field_choice *fields; /* NULL: all */
+    size_t limit; /* 0: the whole result, streamed */
+    enum answer_format format;
+    const struct field_choice *fields;   /* NULL: all */
+    const struct field_columns *columns; /* of CSV */
 
     bool has_cursor; /* only offers after (cursor_key, cursor_id) */
     int64_t cursor_key;

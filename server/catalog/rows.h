@@ -5,9 +5,12 @@
 
 #include "server/catalog/search.h"
 
-/* Writes the rows of `count` hits with `separator` between them; the arena takes what is spliced
- * in. */
+/* Writes the rows of some hits in the query's format: in JSON with commas between them, else a line
+ * each. The arena takes what is spliced in. */
 void rows_write(struct snapshot *snapshot, const struct query *query, const struct hit *hits,
-                size_t count, char separator, int64_t now_us, struct arena *arena, struct buf *out);
+                size_t count, int64_t now_us, struct arena *arena, struct buf *out);
+
+/* The line above all rows, where the format has one. */
+void rows_write_header(const struct query *query, struct buf *out);
 
 #endif

@@ -56,6 +56,8 @@ static struct http_options options_of(const struct settings *settings)
         .header_timeout_ms = (unsigned)settings->header_timeout_ms,
         .body_timeout_ms = (unsigned)settings->body_timeout_ms,
         .idle_timeout_ms = (unsigned)settings->idle_timeout_ms,
+        .stream_limit = (unsigned)settings->stream_limit,
+        .stream_timeout_ms = (unsigned)settings->stream_timeout_ms,
         .rate_per_minute = (unsigned)settings->rate_limit_per_minute,
     };
 }

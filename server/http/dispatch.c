@@ -5,6 +5,7 @@
 #include "server/base/crypto.h"
 #include "server/base/metrics.h"
 #include "server/base/timestamp.h"
+#include "server/http/accept.h"
 #include "server/http/conditional.h"
 #include "server/http/gzip.h"
 #include "server/http/query_string.h"
@@ -171,6 +172,11 @@ static bool acceptable(const struct request *request)
     const char *header = request_header(request, "accept");
     if (header == NULL || *header == '\0')
         return true;
+    for (const char *const *type = request->route->media_types; type != NULL && *type != NULL;
+         type++) {
+        if (accept_quality(header, *type) > 0)
+            return true;
+    }
     if (request->route->operation == NULL || strncmp(request->path, "/v1/", 4) != 0 ||
         strncmp(request->path, "/v1/export/", 11) == 0)
         return true; /* the page, assets and texts: browsers say what they like */
@@ -284,6 +290,8 @@ static bool is_text(const char *content_type)
  * now. */
 static bool compress_body(struct reply *reply)
 {
+    if (reply->stream.produce != NULL)
+        return true; /* as it is made */
     if (reply->fixed != NULL) {
         if (reply->fixed_gzip == NULL)
             return false;
@@ -340,7 +348,9 @@ void dispatch_finish(const struct http_hooks *hooks, struct request *request, st
         reply_add_header(reply, "Content-Encoding", "gzip");
     if (has_body)
         reply_add_header(reply, "Content-Type", reply->content_type);
-    if (readable || gzip)
+    if (readable && request->route->media_types != NULL)
+        reply_add_header(reply, "Vary", "Accept, Accept-Encoding");
+    else if (readable || gzip)
         reply_add_header(reply, "Vary", "Accept-Encoding");
     if (reply->etag != NULL && reply->status < 400)
         reply_add_header(reply, "ETag", etag_of_variant(&request->arena, reply->etag, gzip));

@@ -8,6 +8,7 @@
 #include "server/http/guard.h"
 #include "server/http/rate_limit.h"
 #include "server/http/reaper.h"
+#include "server/http/stream.h"
 
 #include "server/base/budget.h"
 #include "server/base/log.h"
@@ -35,6 +36,11 @@
 #define SLOWEST_READER_BYTES_PER_SECOND 32768
 /* Answers up to this size are not counted: a page of search is smaller. */
 #define REPLY_SMALL_BYTES ((size_t)1 << 20)
+/* What the library asks a stream for at once where it can; in chunks it is bounded by the
+ * connection's memory. */
+#define STREAM_READ_BYTES ((size_t)64 << 10)
+/* Threads that make streams: as many as can be read at full speed on a small machine. */
+#define STREAM_WORKERS 2
 
 struct http_server {
     struct http_options options;
@@ -42,12 +48,14 @@ struct http_server {
     struct MHD_Daemon *daemon;
     struct MHD_Daemon *ops_daemon;
     struct workers *workers;
+    struct workers *stream_workers; /* of their own: a long answer holds up no write */
     struct reaper *reaper;
     struct rate_limit *rate_limit;
     struct budget budget;  /* of request bodies */
     struct budget replies; /* of answers over REPLY_SMALL_BYTES that wait for their readers */
     _Atomic bool stopping;
-    _Atomic int64_t active; /* requests between their head and their completion */
+    _Atomic unsigned streams; /* open now */
+    _Atomic int64_t active;   /* requests between their head and their completion */
 };
 
 enum exchange_state {
@@ -106,6 +114,8 @@ static void free_exchange(struct exchange *exchange)
         exchange->server->active--;
     free(exchange->request.body);
     buf_free(&exchange->reply.body);
+    if (exchange->reply.stream.produce != NULL) /* never sent: the client went away */
+        exchange->reply.stream.free(exchange->reply.stream.closure);
     arena_free(&exchange->request.arena);
     free(exchange->raw_target);
     free(exchange);
@@ -193,17 +203,156 @@ static void hold_reply(struct exchange *exchange)
                       "Too many large answers are being sent; try again shortly.", 5);
 }
 
+/* ---- streams
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+/* A stream on its way to its reader; lives as long as the library's response. */
+struct sending {
+    struct http_server *server;
+    struct MHD_Connection *connection;
+    struct watched *watched;
+    struct stream *stream; /* NULL: only the head is asked for */
+    int64_t started_us;    /* less the time it waited for us */
+    int64_t latest_us;     /* by then it ends, whole or not */
+    int64_t suspended_us;  /* since when it waits; 0: it doesn't */
+};
+
+static void suspend_sending(void *closure)
+{
+    struct sending *sending = closure;
+    sending->suspended_us = monotonic_now_us();
+    if (sending->watched != NULL)
+        watched_set_deadline(sending->watched, INT64_MAX);
+    MHD_suspend_connection(sending->connection);
+}
+
+static void resume_sending(void *closure)
+{
+    struct sending *sending = closure;
+    MHD_resume_connection(sending->connection);
+}
+
+/* A reader may take its time but not for ever, and what it gave up reading must not stay: the
+ * bytes taken so far buy time, up to the stream's own end. */
+static void watch_sending(struct sending *sending, uint64_t sent)
+{
+    int64_t deadline_us = sending->started_us +
+                          (int64_t)sending->server->options.body_timeout_ms * 1000 +
+                          (int64_t)(sent * 1000000 / SLOWEST_READER_BYTES_PER_SECOND);
+    if (sending->watched != NULL)
+        watched_set_deadline(sending->watched,
+                             deadline_us < sending->latest_us ? deadline_us : sending->latest_us);
+}
+
+static ssize_t read_stream(void *closure, uint64_t sent, char *out, size_t size)
+{
+    struct sending *sending = closure;
+    size_t length;
+    if (sending->stream == NULL)
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    if (sending->suspended_us != 0) {
+        sending->started_us += monotonic_now_us() - sending->suspended_us;
+        sending->suspended_us = 0;
+    }
+    if (monotonic_now_us() > sending->latest_us)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    watch_sending(sending, sent);
+    switch (stream_read(sending->stream, out, size, &length)) {
+    case STREAM_DATA:
+        return (ssize_t)length;
+    case STREAM_WAIT:
+        return 0;
+    case STREAM_DONE:
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    case STREAM_BROKEN:
+        break;
+    }
+    return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+static void free_sending(void *closure)
+{
+    struct sending *sending = closure;
+    if (sending->stream != NULL)
+        stream_end(sending->stream);
+    free(sending);
+}
+
+static void give_stream_back(void *closure)
+{
+    struct http_server *server = closure;
+    atomic_fetch_sub(&server->streams, 1);
+    metric_add(METRIC_STREAMS_OPEN, -1);
+}
+
+/* Streams hold a snapshot each: there are only so many at once. Without a place, a 503. */
+static void hold_stream(struct exchange *exchange)
+{
+    struct http_server *server = exchange->server;
+    struct reply *reply = &exchange->reply;
+    if (exchange->request.head ||
+        atomic_fetch_add(&server->streams, 1) < server->options.stream_limit)
+        return;
+    atomic_fetch_sub(&server->streams, 1);
+    metric_add(METRIC_STREAMS_REFUSED, 1);
+    reply->stream.free(reply->stream.closure);
+    reply->stream = (struct reply_stream){0};
+    reply->encoded = reply->gzip = false;
+    reply->etag = NULL;
+    reply_unavailable(&exchange->request, reply,
+                      "Too many whole results are being sent; try again shortly.", 5);
+}
+
+static struct MHD_Response *make_streamed_response(struct exchange *exchange)
+{
+    struct http_server *server = exchange->server;
+    struct reply *reply = &exchange->reply;
+    int64_t now_us = monotonic_now_us();
+    struct sending *sending = xcalloc(1, sizeof(*sending));
+    *sending = (struct sending){
+        .server = server,
+        .connection = exchange->connection,
+        .watched = exchange->watched,
+        .started_us = now_us,
+        .latest_us = now_us + (int64_t)server->options.stream_timeout_ms * 1000,
+    };
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        MHD_SIZE_UNKNOWN, STREAM_READ_BYTES, read_stream, sending, free_sending);
+    if (response == NULL) {
+        free(sending);
+        return NULL;
+    }
+    if (exchange->request.head) {
+        /* The library ends chunks even where none may be sent, which the next answer on the
+         * connection would be taken for: no chunks, and no next answer. */
+        MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+        reply->stream.free(reply->stream.closure);
+    } else {
+        const struct stream_connection connection = {suspend_sending, resume_sending, sending,
+                                                     give_stream_back, server};
+        metric_add(METRIC_STREAMS_OPEN, 1);
+        sending->stream =
+            stream_start(&reply->stream, reply->gzip, server->stream_workers, &connection);
+    }
+    reply->stream = (struct reply_stream){0};
+    return response;
+}
+
 static enum MHD_Result queue_reply(struct exchange *exchange)
 {
     struct http_server *server = exchange->server;
     struct reply *reply = &exchange->reply;
+    if (reply->stream.produce != NULL)
+        hold_stream(exchange);
     hold_reply(exchange);
     dispatch_finish(&server->hooks, &exchange->request, reply);
     if (reply->status == 204 || reply->status == 304)
         buf_clear(&reply->body);
-    size_t length;
+    size_t length = 0;
     int status = reply->status;
-    struct MHD_Response *response = make_response(reply, &length);
+    struct MHD_Response *response = reply->stream.produce != NULL ? make_streamed_response(exchange)
+                                                                  : make_response(reply, &length);
     if (response == NULL)
         return MHD_NO;
     for (size_t i = 0; i < reply->header_count; i++)
@@ -604,6 +753,7 @@ static void free_server(struct http_server *server)
     if (server->daemon != NULL)
         MHD_stop_daemon(server->daemon);
     workers_stop(server->workers);
+    workers_stop(server->stream_workers);
     reaper_stop(server->reaper);
     rate_limit_free(server->rate_limit);
     free(server);
@@ -642,7 +792,8 @@ struct http_server *http_server_start(const struct http_options *options,
     server->reaper = reaper_start();
     server->workers = workers_start(options->workers == 0 ? 4 : options->workers,
                                     options->queue_limit, &worker_hooks);
-    if (server->reaper != NULL && server->workers != NULL)
+    server->stream_workers = workers_start(STREAM_WORKERS, options->stream_limit, &worker_hooks);
+    if (server->reaper != NULL && server->workers != NULL && server->stream_workers != NULL)
         server->daemon =
             start_daemon(server, options->listen, loops, options->connection_limit, ret_error);
     if (server->daemon != NULL && options->ops_listen != NULL) {
@@ -692,6 +843,7 @@ void http_server_stop(struct http_server *server, unsigned grace_ms)
     /* Whatever is still with a worker must come back before the library may stop: each job has
      * deadlines of its own. The loops still run: a body that is complete only now is told no. */
     workers_drain(server->workers);
+    workers_drain(server->stream_workers);
     usleep(20000); /* let the loops take the resumed connections up */
     free_server(server);
 }

@@ -75,6 +75,20 @@ struct reply_header {
     const char *value;
 };
 
+/* A body made piece by piece while it is sent, by worker threads, one piece at a time. */
+enum stream_step {
+    STREAM_MORE,
+    STREAM_END,    /* this piece, which may be empty, was the last */
+    STREAM_FAILED, /* there is no way to go on: the reader finds its connection cut */
+};
+struct reply_stream {
+    /* Appends the next piece, of about REPLY_STREAM_BLOCK_BYTES, to `out`; NULL: no stream. */
+    enum stream_step (*produce)(void *closure, struct worker *worker, struct buf *out);
+    void (*free)(void *closure); /* once, on any thread */
+    void *closure;
+};
+#define REPLY_STREAM_BLOCK_BYTES ((size_t)256 << 10)
+
 struct reply {
     int status;               /* 0 until set */
     const char *content_type; /* default application/json; charset=utf-8 is not added to JSON */
@@ -91,6 +105,7 @@ struct reply {
     size_t fixed_length;
     const unsigned char *fixed_gzip;
     size_t fixed_gzip_length;
+    struct reply_stream stream; /* instead of `body`: a long answer that is never held whole */
 };
 
 /* name is trusted; value lives as long as the request (use its arena). */
@@ -144,7 +159,8 @@ struct route {
     enum access access;
     size_t body_limit_bytes; /* as received; 0: no body allowed */
     enum cache_policy cache;
-    bool ops; /* also answered on the ops listener */
+    const char *const *media_types; /* answered beside application/json, ended by NULL; NULL none */
+    bool ops;                       /* also answered on the ops listener */
     /* Either handle (on the loop, memory only), or prepare (loop; leaves reply->status 0 to go on)
      * + execute (worker) + finish (loop; may be NULL when execute filled the reply). */
     void (*handle)(struct request *request, struct reply *reply);
@@ -182,6 +198,8 @@ struct http_options {
     unsigned header_timeout_ms; /* reaper: head complete in time */
     unsigned body_timeout_ms;   /* reaper: no progress in a body (and a floor on its rate) */
     unsigned idle_timeout_ms;   /* keep-alive */
+    unsigned stream_limit;      /* bodies streamed at once; beyond: 503 with Retry-After */
+    unsigned stream_timeout_ms; /* a stream holds what it tells of for so long, then it is cut */
     unsigned rate_per_minute;   /* requests a minute and client address, on this node; 0: no limit.
                                    Loopback is exempt */
 };

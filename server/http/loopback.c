@@ -3,6 +3,7 @@
  * contract. */
 #include "server/http/assets.h"
 #include "server/http/dispatch.h"
+#include "server/http/stream.h"
 
 #include "server/base/crypto.h"
 #include "server/base/timestamp.h"
@@ -97,7 +98,14 @@ void http_loopback(const struct http_hooks *hooks, struct worker *worker, const 
     for (size_t i = 0; i < reply.header_count; i++)
         buf_printf(&head, "%s: %s\r\n", reply.headers[i].name, reply.headers[i].value);
     *ret_reply = (struct loopback_reply){.status = reply.status, .head = buf_detach(&head, NULL)};
-    if (reply.fixed != NULL) {
+    if (reply.stream.produce != NULL) {
+        struct buf whole = {0};
+        if (strcmp(method, "HEAD") == 0)
+            reply.stream.free(reply.stream.closure);
+        else if (!stream_drain(&reply.stream, reply.gzip, worker, &whole))
+            ret_reply->status = 0; /* a socket would be cut */
+        ret_reply->body = buf_detach(&whole, &ret_reply->body_length);
+    } else if (reply.fixed != NULL) {
         struct buf copy = {0};
         buf_add(&copy, reply.fixed, reply.fixed_length);
         ret_reply->body = buf_detach(&copy, &ret_reply->body_length);

@@ -35,9 +35,3 @@ const struct csv_column csv_columns[CSV_COLUMN_COUNT] = {
     {"observed_at", "", false},
     {"provider", "", false},
 };
-
-bool csv_text_looks_like_formula(const char *text)
-{
-    text += strspn(text, "'");
-    return *text != '\0' && strchr("=+-@\t\r", *text) != NULL;
-}

@@ -20,8 +20,4 @@ extern const struct csv_column csv_columns[CSV_COLUMN_COUNT];
 enum { CSV_COLUMN_EXTERNAL_ID, CSV_COLUMN_GPU, CSV_COLUMN_GPU_COUNT };
 #define CSV_COLUMN_PROVIDER (CSV_COLUMN_COUNT - 1)
 
-/* A cell that a spreadsheet would run as a formula (it starts with = + - @, apostrophes aside) is
- * written with an apostrophe before it, and read without. Numbers are never written so. */
-bool csv_text_looks_like_formula(const char *text);
-
 #endif

@@ -5,6 +5,7 @@
 #include "server/inventory/csv_table.h"
 #include "server/inventory/offer_json.h"
 
+#include "server/base/csv_cell.h"
 #include "server/base/decimal.h"
 #include "server/base/nearest.h"
 

@@ -1,6 +1,7 @@
 /* Reading, cleaning and indexing the rows; what they mean is decided in skypilot.c. */
 #include "server/inventory/skypilot_table.h"
 
+#include "server/base/csv_cell.h"
 #include "server/inventory/csv_columns.h"
 #include "server/inventory/row.h"
 

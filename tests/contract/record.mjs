@@ -161,6 +161,11 @@ async function searches() {
     const { data } = await send(200, "GET", path);
     path = data.next_cursor ? `/v1/offers?limit=7&sort=-price&cursor=${data.next_cursor}` : null;
   }
+  for (const format of ["ndjson", "csv"]) {
+    await read(`/v1/offers?format=${format}`);
+    await send(200, "GET", `/v1/offers?format=${format}&limit=2&fields=id,gpu,price.price_per_gpu_hour`);
+    await send(400, "GET", `/v1/offers?format=${format}&facets=gpu`);
+  }
   const facets = contract.paths["/v1/offers"].get.parameters.find((one) => one.name === "facets").schema.items.enum;
   await send(200, "GET", `/v1/offers?near=us-east&facets=${facets}`);
   await send(400, "GET", "/v1/offers?facets=latency");

@@ -231,16 +231,20 @@ Test(query_parse, the_answer_says_what_is_in_force)
     struct query_error *errors;
     struct snapshot *snapshot = catalog_acquire(catalog);
     cr_assert(query_parse(NULL, 0, snapshot, &arena, &query, &errors) == 0);
-    cr_expect(strcmp(query_canonical(query),
-                     "{\"include_stale\":false,\"sort\":\"price\",\"limit\":50}") == 0,
-              "%s", query_canonical(query));
+    cr_expect(
+        strcmp(query_canonical(query),
+               "{\"include_stale\":false,\"sort\":\"price\",\"format\":\"json\",\"limit\":50}") ==
+            0,
+        "%s", query_canonical(query));
     struct query_parameter some[] = {{"sort", "-updated"}, {"max_price", "2.5"},
                                      {"gpu", "H100"},      {"term_months", "12"},
                                      {"limit", "7"},       {"include_stale", "true"}};
     cr_assert(query_parse(some, 6, snapshot, &arena, &query, &errors) == 0);
-    cr_expect(strcmp(query_canonical(query),
-                     "{\"gpu\":[\"h100\"],\"term_months\":[12],\"max_price\":2.5,"
-                     "\"include_stale\":true,\"sort\":\"-updated\",\"limit\":7}") == 0,
-              "%s", query_canonical(query));
+    cr_expect(
+        strcmp(query_canonical(query),
+               "{\"gpu\":[\"h100\"],\"term_months\":[12],\"max_price\":2.5,"
+               "\"include_stale\":true,\"sort\":\"-updated\",\"format\":\"json\",\"limit\":7}") ==
+            0,
+        "%s", query_canonical(query));
     snapshot_release(snapshot);
 }
