@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "server/base/budget.h"
 #include "server/base/settings.h"
+#include "server/http/answer_cache.h"
 #include "server/http/http.h"
 #include "server/sync/node.h"
 
@@ -14,9 +15,10 @@
 struct app {
     const struct settings *settings;
     struct node *node;
-    _Atomic bool stopping;    /* readyz says no */
-    _Atomic unsigned exports; /* being made now */
-    struct budget decoded;    /* of bodies decompressed now */
+    _Atomic bool stopping;        /* readyz says no */
+    _Atomic unsigned exports;     /* being made now */
+    struct answer_cache *answers; /* of searches; NULL: none */
+    struct budget decoded;        /* of bodies decompressed now */
 };
 
 /* A worker thread's own connection; reconnects when it is found dead. */

@@ -121,8 +121,14 @@ void offers_search(struct request *request, struct reply *reply)
         stream_rows(request, reply, snapshot);
         return;
     }
+    const struct answer_key key = {reply->etag, request_takes_gzip(request)};
     const char *cursor;
-    query_answer(snapshot, query, request->received_at_us, &request->arena, &reply->body, &cursor);
+    if (!answer_cache_find(app->answers, &key, reply, &cursor)) {
+        query_answer(snapshot, query, request->received_at_us, &request->arena, &reply->body,
+                     &cursor);
+        reply_encode(request, reply);
+        answer_cache_put(app->answers, &key, reply, cursor);
+    }
     if (cursor != NULL)
         reply_add_next_link(request, reply, cursor);
     snapshot_release(snapshot);

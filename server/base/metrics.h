@@ -25,6 +25,11 @@
     X(GAUGE, STREAMS_OPEN, "rackrate_streams_open", "Answers being streamed now")                  \
     X(COUNTER, STREAMS_REFUSED, "rackrate_streams_refused_total",                                  \
       "Streams refused because too many were open")                                                \
+    X(COUNTER, ANSWER_CACHE_HITS, "rackrate_answer_cache_hits_total",                              \
+      "Searches answered with a kept answer")                                                      \
+    X(COUNTER, ANSWER_CACHE_MISSES, "rackrate_answer_cache_misses_total",                          \
+      "Searches that were run")                                                                    \
+    X(GAUGE, ANSWER_CACHE_BYTES, "rackrate_answer_cache_bytes", "Bytes of answers kept")           \
     X(COUNTER, RATE_LIMITED, "rackrate_rate_limited_total", "Requests refused by the rate limit")  \
     X(GAUGE, CATALOG_OFFERS, "rackrate_catalog_offers", "Live offers in the snapshot")             \
     X(GAUGE, CATALOG_BYTES, "rackrate_catalog_bytes", "Memory held by the catalogue")              \

@@ -70,6 +70,7 @@ static const struct setting table[] = {
     NUMBER(body_timeout_ms, "30000", 100, 600000, "time without progress in a request's body"),
     NUMBER(idle_timeout_ms, "60000", 100, 3600000, "time a kept-alive connection may rest"),
     NUMBER(drain_timeout_ms, "15000", 0, 600000, "time for requests in flight when stopping"),
+    NUMBER(query_cache_mib, "32", 0, 65536, "MiB of answers to searches kept; 0 keeps none"),
     NUMBER(stream_limit, "32", 1, 10000, "whole results streamed at once before 503"),
     NUMBER(stream_timeout_ms, "900000", 1000, 86400000,
            "time a reader has for a streamed result, before it is cut"),

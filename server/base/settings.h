@@ -27,6 +27,7 @@ struct settings {
     int64_t body_timeout_ms;          /* 30000 */
     int64_t idle_timeout_ms;          /* 60000 */
     int64_t drain_timeout_ms;         /* 15000 */
+    int64_t query_cache_mib;          /* 32; 0 none */
     int64_t stream_limit;             /* 32 answers streamed at once */
     int64_t stream_timeout_ms;        /* 900000 */
     int64_t rate_limit_per_minute;    /* per client address, 0 off; loopback exempt */

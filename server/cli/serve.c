@@ -91,6 +91,7 @@ static int serve(const struct settings *settings, struct cli_database *database,
 {
     struct app app = {.settings = settings,
                       .node = node_new(database->url),
+                      .answers = answer_cache_new((size_t)settings->query_cache_mib << 20),
                       .decoded = {.limit_bytes = (size_t)settings->body_budget_mib << 20}};
     struct http_hooks hooks = app_hooks(&app);
     struct http_options options = options_of(settings);
@@ -125,6 +126,7 @@ static int serve(const struct settings *settings, struct cli_database *database,
         }
     }
     free(error);
+    answer_cache_free(app.answers);
     node_free(app.node);
     return code;
 }

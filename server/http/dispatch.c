@@ -310,15 +310,20 @@ static bool compress_body(struct reply *reply)
     return true;
 }
 
-/* Puts the body into the encoding that the client takes: once, on the thread that made it. */
-static void encode(struct request *request, struct reply *reply)
+bool request_takes_gzip(const struct request *request)
+{
+    return accepts_gzip(request_header(request, "accept-encoding"));
+}
+
+/* Once, on the thread that made it. */
+void reply_encode(struct request *request, struct reply *reply)
 {
     if (reply->encoded)
         return;
     reply->encoded = true;
     if (reply->content_type == NULL)
         reply->content_type = "application/json";
-    if (!accepts_gzip(request_header(request, "accept-encoding")) || !is_text(reply->content_type))
+    if (!request_takes_gzip(request) || !is_text(reply->content_type))
         return;
     bool has_body = reply->status != 204 && reply->status != 304;
     reply->gzip = has_body ? compress_body(reply) : reply->status == 304;
@@ -330,7 +335,7 @@ void dispatch_execute(const struct http_hooks *hooks, struct request *request, s
     (void)hooks;
     request->route->execute(request, reply, worker);
     if (reply->status != 0 && request->route->finish == NULL)
-        encode(request, reply);
+        reply_encode(request, reply);
 }
 
 void dispatch_finish(const struct http_hooks *hooks, struct request *request, struct reply *reply)
@@ -340,7 +345,7 @@ void dispatch_finish(const struct http_hooks *hooks, struct request *request, st
                       "The request was not answered; it is logged.", NULL, 0);
     if (request->route != NULL && request->route->finish != NULL)
         request->route->finish(request, reply);
-    encode(request, reply);
+    reply_encode(request, reply);
     bool has_body = reply->status != 204 && reply->status != 304;
     bool gzip = reply->gzip;
     bool readable = request->route != NULL && request->method == HTTP_GET;

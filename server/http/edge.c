@@ -114,6 +114,8 @@ static void free_exchange(struct exchange *exchange)
         exchange->server->active--;
     free(exchange->request.body);
     buf_free(&exchange->reply.body);
+    if (exchange->reply.fixed_release != NULL)
+        exchange->reply.fixed_release(exchange->reply.fixed_owner);
     if (exchange->reply.stream.produce != NULL) /* never sent: the client went away */
         exchange->reply.stream.free(exchange->reply.stream.closure);
     arena_free(&exchange->request.arena);
@@ -170,7 +172,14 @@ static void watch(struct exchange *exchange, int64_t deadline_us)
 static struct MHD_Response *make_response(struct reply *reply, size_t *ret_length)
 {
     struct MHD_Response *response;
-    if (reply->fixed != NULL) {
+    if (reply->fixed != NULL && reply->fixed_release != NULL) {
+        *ret_length = reply->fixed_length;
+        response = MHD_create_response_from_buffer_with_free_callback_cls(
+            reply->fixed_length, (void *)(uintptr_t)reply->fixed, reply->fixed_release,
+            reply->fixed_owner);
+        if (response != NULL)
+            reply->fixed_release = NULL; /* the library does it */
+    } else if (reply->fixed != NULL) {
         *ret_length = reply->fixed_length;
         response = MHD_create_response_from_buffer(
             reply->fixed_length, (void *)(uintptr_t)reply->fixed, MHD_RESPMEM_PERSISTENT);

@@ -100,16 +100,25 @@ struct reply {
     size_t header_count;
     bool close;         /* close the connection after it */
     bool encoded, gzip; /* the body is as it goes out; compressed */
-    /* Static content instead of `body`: never freed, may have a gzip twin made once at start. */
+    /* Content of somebody else's instead of `body`: static with a gzip twin made once at start, or
+     * shared until it is released. */
     const unsigned char *fixed;
     size_t fixed_length;
     const unsigned char *fixed_gzip;
     size_t fixed_gzip_length;
+    void (*fixed_release)(void *owner); /* once `fixed` is sent, on any thread; NULL: it stays */
+    void *fixed_owner;
     struct reply_stream stream; /* instead of `body`: a long answer that is never held whole */
 };
 
 /* name is trusted; value lives as long as the request (use its arena). */
 void reply_add_header(struct reply *reply, const char *name, const char *value);
+
+/* Puts the body into the encoding that the client takes, as happens at the end anyway: for those
+ * who keep it as it goes out. */
+void reply_encode(struct request *request, struct reply *reply);
+/* Whether the client takes gzip. */
+bool request_takes_gzip(const struct request *request);
 
 /* RFC 9457 problems. The registry of types is server/http/problems.h: code -> status, slug, title.
  */

@@ -112,6 +112,8 @@ void http_loopback(const struct http_hooks *hooks, struct worker *worker, const 
     } else {
         ret_reply->body = buf_detach(&reply.body, &ret_reply->body_length);
     }
+    if (reply.fixed_release != NULL)
+        reply.fixed_release(reply.fixed_owner);
     record(method, raw_target, ret_reply, &reply);
     arena_free(&request.arena);
 }

@@ -72,6 +72,7 @@ TestSuite(e2e_stream, .timeout = 180, .init = set_up, .fini = tear_down);
 static bool join_chunks(char *body)
 {
     char *from = body, *to = body;
+    size_t left = strlen(body);
     for (;;) {
         char *end;
         unsigned long size = strtoul(from, &end, 16);
@@ -83,14 +84,16 @@ static bool join_chunks(char *body)
             *to = '\0';
             return strcmp(end, "\r\n\r\n") == 0;
         }
+        left -= (size_t)(end + 2 - from);
         from = end + 2;
-        if (strlen(from) < size + 2) {
+        if (left < size + 2) {
             *to = '\0';
             return false;
         }
         memmove(to, from, size);
         to += size;
         from += size + 2;
+        left -= size + 2;
     }
 }
 
@@ -145,16 +148,19 @@ static void *write_on(void *closure)
 
 /* Counts a provider's rows and checks that prices go up; and that the busy one's are of one upload.
  */
-static void check_lines(const char *body, size_t *ret_steady, size_t *ret_busy)
+static void check_lines(char *body, size_t *ret_steady, size_t *ret_busy)
 {
     static bool seen[OFFERS];
     double before = 0;
     int thousandths = -1;
     memset(seen, 0, sizeof(seen));
     *ret_steady = *ret_busy = 0;
-    for (const char *line = body; *line != '\0'; line = strchr(line, '\n') + 1) {
+    for (char *line = body, *end; *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        cr_assert_not_null(end, "a line ends");
+        *end = '\0'; /* so that looking for something looks no further */
         const char *price = strstr(line, "\"price\":{"), *id = strstr(line, "\"node-");
-        cr_assert(price != NULL && id != NULL && strchr(line, '\n') != NULL);
+        cr_assert(price != NULL && id != NULL);
         double amount = atof(strstr(price, "\"price_per_gpu_hour\":") + 21);
         cr_assert(amount >= before, "%f after %f", amount, before);
         before = amount;
@@ -176,6 +182,7 @@ static void check_lines(const char *body, size_t *ret_steady, size_t *ret_busy)
 Test(e2e_stream, is_whole_and_of_one_moment_while_writers_write)
 {
     pthread_t writer;
+    cr_assert(put("busy", busy_key, 300, 999));
     writing = true;
     cr_assert(pthread_create(&writer, NULL, write_on, NULL) == 0);
     for (int i = 0; i < 12; i++) {
@@ -186,7 +193,7 @@ Test(e2e_stream, is_whole_and_of_one_moment_while_writers_write)
         cr_assert(whole, "status %d", answer.status);
         check_lines(answer.body, &steady, &busy);
         cr_assert_eq(steady, OFFERS);
-        cr_assert(busy == 300 || (busy == 0 && i == 0), "%zu", busy);
+        cr_assert_eq(busy, 300);
         test_answer_free(&answer);
     }
     writing = false;

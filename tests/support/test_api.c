@@ -36,6 +36,7 @@ void test_api_start(struct test_api *api)
     snprintf(api->admin_key, sizeof(api->admin_key), "%s", text);
     api->app.settings = &api->settings;
     api->app.node = node_new(url);
+    api->app.answers = answer_cache_new((size_t)4 << 20);
     api->app.decoded.limit_bytes = (size_t)512 << 20;
     must(node_catch_up(api->app.node, api->connection), "loading");
     api->hooks = app_hooks(&api->app);
@@ -45,6 +46,7 @@ void test_api_start(struct test_api *api)
 void test_api_stop(struct test_api *api)
 {
     api->hooks.worker_free(&api->app, api->worker);
+    answer_cache_free(api->app.answers);
     node_free(api->app.node);
     db_disconnect(api->connection);
     test_database_drop();
