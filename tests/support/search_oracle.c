@@ -1,5 +1,6 @@
 /* Naive on purpose. */
 #include "tests/support/search_oracle.h"
+#include "tests/support/must.h"
 #include "tests/support/oracle_facts.h"
 
 #include "server/base/decimal.h"
@@ -10,35 +11,12 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define HOUR_US INT64_C(3600000000)
-
-static void complain_unless(bool good, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void complain_unless(bool good, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (!good) {
-        vfprintf(stderr, format, arguments);
-        fputc('\n', stderr);
-    }
-    va_end(arguments);
-}
-
-/* As complain_unless, and aborts, which fails a test. */
-#define must(good, ...)                                                                            \
-    do {                                                                                           \
-        bool good_ = (good);                                                                       \
-        complain_unless(good_, __VA_ARGS__);                                                       \
-        if (!good_)                                                                                \
-            abort();                                                                               \
-    } while (0)
 
 /* Whether some item of a comma list makes the test true. */
 #define ANY_ITEM(list, item, test)                                                                 \
@@ -443,8 +421,8 @@ bool oracle_agrees(struct catalog *catalog, const struct market *market,
     size_t found = catalog_search(catalog, parameters, count, now_us, &arena, &got, &total),
            row = 0;
     const char *text = market_query_text(&arena, parameters, count);
-    complain_unless(total == wanted && found == wanted, "%s: total %zu, %zu rows, want %zu", text,
-                    total, found, wanted);
+    if (total != wanted || found != wanted)
+        complain("%s: total %zu, %zu rows, want %zu", text, total, found, wanted);
     while (row < wanted && row < found && strcmp(want[row].id, got[row].id) == 0 &&
            want[row].per_gpu_hour_microusd == got[row].per_gpu_hour_microusd &&
            want[row].billing == got[row].billing && want[row].term_months == got[row].term_months &&
@@ -457,9 +435,9 @@ bool oracle_agrees(struct catalog *catalog, const struct market *market,
         row++;
     bool good = total == wanted && found == wanted && row == wanted;
     if (row < wanted && row < found)
-        complain_unless(row == wanted, "%s: row %zu is %s at %lld, want %s at %lld", text, row,
-                        got[row].id, (long long)got[row].per_gpu_hour_microusd, want[row].id,
-                        (long long)want[row].per_gpu_hour_microusd);
+        complain("%s: row %zu is %s at %lld, want %s at %lld", text, row, got[row].id,
+                 (long long)got[row].per_gpu_hour_microusd, want[row].id,
+                 (long long)want[row].per_gpu_hour_microusd);
     arena_free(&arena);
     return good;
 }

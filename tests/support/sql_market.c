@@ -5,9 +5,10 @@
 #include "server/base/timestamp.h"
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
+#include "tests/support/must.h"
 #include "tests/support/search_oracle.h"
 
-#include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char tables[] =
@@ -44,8 +45,7 @@ void sql_run(PGconn *connection, const char *sql)
 {
     PGresult *result = PQexec(connection, sql);
     ExecStatusType status = PQresultStatus(result);
-    cr_assert(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK, "%s",
-              PQerrorMessage(connection));
+    must(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK, "%s", PQerrorMessage(connection));
     PQclear(result);
 }
 
@@ -80,14 +80,15 @@ static void copy_rows(PGconn *connection, const char *table, struct buf *rows)
     char sql[64];
     snprintf(sql, sizeof(sql), "COPY %s FROM STDIN", table);
     PGresult *result = PQexec(connection, sql);
-    cr_assert(PQresultStatus(result) == PGRES_COPY_IN, "%s", PQerrorMessage(connection));
+    must(PQresultStatus(result) == PGRES_COPY_IN, "%s", PQerrorMessage(connection));
     PQclear(result);
-    cr_assert(PQputCopyData(connection, rows->data, (int)rows->length) == 1 &&
-              PQputCopyEnd(connection, NULL) == 1);
+    must(PQputCopyData(connection, rows->data, (int)rows->length) == 1 &&
+             PQputCopyEnd(connection, NULL) == 1,
+         "%s", PQerrorMessage(connection));
     result = PQgetResult(connection);
-    cr_assert(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(connection));
+    must(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(connection));
     PQclear(result);
-    cr_assert(PQgetResult(connection) == NULL);
+    must(PQgetResult(connection) == NULL, "COPY has one result");
     buf_free(rows);
 }
 
@@ -122,7 +123,7 @@ static void insert_words(PGconn *connection, const char *kind, const char *slug,
                      "INSERT INTO word SELECT $1, $2, w FROM "
                      "regexp_split_to_table(lower($3), '[^a-z0-9]+') AS w WHERE w <> ''",
                      3, NULL, values, NULL, NULL, 0);
-    cr_assert(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(connection));
+    must(PQresultStatus(result) == PGRES_COMMAND_OK, "%s", PQerrorMessage(connection));
     PQclear(result);
 }
 
@@ -264,7 +265,7 @@ void sql_market_copy(PGconn *connection, const struct market *market)
 PGconn *sql_market_open(const char *url)
 {
     PGconn *connection = PQconnectdb(url);
-    cr_assert(PQstatus(connection) == CONNECTION_OK, "%s", PQerrorMessage(connection));
+    must(PQstatus(connection) == CONNECTION_OK, "%s", PQerrorMessage(connection));
     sql_run(connection, "SET jit = off"); /* compiling costs more than these queries */
     sql_run(connection, tables);
     sql_run(connection, "BEGIN");

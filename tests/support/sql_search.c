@@ -2,7 +2,9 @@
  * matching price. */
 #include "tests/support/sql_search.h"
 
-#include <criterion/criterion.h>
+#include "tests/support/must.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* What each parameter is in SQL; $V stands for the quoted value. Of prices where it begins with
@@ -146,8 +148,8 @@ static void write_found(PGconn *connection, struct buf *sql,
 static PGresult *run(PGconn *connection, struct buf *sql)
 {
     PGresult *result = PQexec(connection, sql->data);
-    cr_assert(PQresultStatus(result) == PGRES_TUPLES_OK, "%s\n%s", PQerrorMessage(connection),
-              sql->data);
+    must(PQresultStatus(result) == PGRES_TUPLES_OK, "%s\n%s", PQerrorMessage(connection),
+         sql->data);
     buf_free(sql);
     return result;
 }
