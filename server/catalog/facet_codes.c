@@ -6,6 +6,7 @@
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,14 +61,26 @@ static bool same(const char *a, const char *b)
 }
 
 /* Groups what has the same text: each takes the code of the first that has it. */
-static void group(uint16_t *table, size_t count, const char *(*text_of)(uint16_t))
+static uint16_t *group(size_t count, const char *(*text_of)(uint16_t))
 {
+    uint16_t *table = xcalloc(count, sizeof(*table));
     for (uint16_t i = 0; i < count; i++) {
         uint16_t first = 0;
         while (!same(text_of(first), text_of(i)))
             first++;
         table[i] = first;
     }
+    return table;
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint16_t *vendors, *countries, *continents; /* kept for ever, as the reference tables are */
+
+static void make_groups(void)
+{
+    vendors = group(gpu_count(), vendor_of);
+    countries = group((size_t)place_count() + 1, country_of);
+    continents = group((size_t)place_count() + 1, continent_name);
 }
 
 static void make_of_gpus(struct facet_codes *codes, struct arena *arena)
@@ -80,7 +93,7 @@ static void make_of_gpus(struct facet_codes *codes, struct arena *arena)
                                  ? (uint16_t)gpu_at(gpu_of_rank(rank))->form_factor
                                  : rank;
     if (codes->facet == FACET_VENDOR)
-        group(codes->table, gpu_count(), vendor_of);
+        memcpy(codes->table, vendors, gpu_count() * sizeof(*vendors));
 }
 
 static void make_of_places(struct facet_codes *codes, const struct query *query,
@@ -98,9 +111,9 @@ static void make_of_places(struct facet_codes *codes, const struct query *query,
                                                            : (uint16_t)band;
     }
     if (codes->facet == FACET_COUNTRY)
-        group(codes->table, codes->count, country_of);
+        memcpy(codes->table, countries, codes->count * sizeof(*countries));
     if (codes->facet == FACET_CONTINENT)
-        group(codes->table, codes->count, continent_name);
+        memcpy(codes->table, continents, codes->count * sizeof(*continents));
     codes->table[RANK_NONE] = codes->table[PLACE_UNKNOWN];
 }
 
@@ -128,6 +141,7 @@ static void make_of_counts(struct facet_codes *codes)
 void facet_codes_make(struct facet_codes *codes, enum facet facet, const struct snapshot *snapshot,
                       const struct query *query, struct arena *arena)
 {
+    pthread_once(&once, make_groups);
     *codes = (struct facet_codes){.facet = facet, .snapshot = snapshot};
     switch (facet) {
     case FACET_GPU:

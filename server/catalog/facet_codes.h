@@ -25,6 +25,13 @@ void facet_codes_make(struct facet_codes *codes, enum facet facet, const struct 
                       const struct query *query, struct arena *arena);
 void facet_codes_free(struct facet_codes *codes);
 
+/* Where there is a table: the column that it is looked up by. */
+static inline const uint16_t *facet_column(const struct facet_codes *codes,
+                                           const struct segment *segment)
+{
+    return *(uint16_t *const *)(const void *)((const char *)segment + codes->column);
+}
+
 /* The code of a row; may add one (of a count not seen before). */
 uint32_t facet_code(struct facet_codes *codes, const struct segment *segment, uint32_t row);
 

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Counts of fewer rows are made anew faster than they are found among many. */
+#define KEPT_ROWS_MIN 2000
+
 /* What one facet has gathered: of the rows (in the order of struct pass.prices), or of prices of
  * its own. */
 struct tally {
@@ -38,6 +41,17 @@ struct value {
     uint64_t min_microusd, low_microusd, high_microusd;
 };
 
+static bool is_asked(const struct query *query, int facet)
+{
+    return (query->facets >> facet & 1) != 0;
+}
+
+/* The query whose filters a facet is counted under. */
+static const struct query *filters_of(const struct query *asked, int facet)
+{
+    return asked->facet_queries[facet] == NULL ? asked : asked->facet_queries[facet];
+}
+
 static bool counts_prices(enum facet facet)
 {
     return facet == FACET_BILLING || facet == FACET_TERM_MONTHS;
@@ -49,7 +63,7 @@ static uint64_t price_of(const struct pass *pass, const struct segment *segment,
                          const struct block *block, size_t i)
 {
     uint32_t row = (uint32_t)(block->first + i);
-    if (block->prices[i] < PRICE_CUT_DEAR)
+    if (block->prices[i] < PRICE_CUT_DEAR && !block->least_only)
         return (uint64_t)block->prices[i];
     uint32_t entry = pass->query->price_filtered ? match_entry(&pass->plan, segment, row)
                                                  : segment->entry_start[row];
@@ -81,21 +95,47 @@ static void add_price(struct tally *tally, uint32_t code, int64_t microusd)
     tally->own_prices[tally->count++] = (uint64_t)microusd;
 }
 
+static inline uint32_t price_code(enum facet facet, const struct segment *segment, uint32_t entry)
+{
+    return facet == FACET_TERM_MONTHS ? segment->entry_term[entry]
+                                      : (uint32_t)__builtin_ctz(segment->entry_billing[entry]);
+}
+
 /* The cheapest matching price of each billing or term of a row. */
 static void gather_prices(const struct pass *pass, struct tally *tally,
                           const struct segment *segment, uint32_t row)
 {
-    uint64_t seen[PRICE_TERM_MONTHS_MAX / 64 + 1] = {0};
-    for (uint32_t entry = segment->entry_start[row]; entry < segment->entry_start[row + 1];
-         entry++) {
-        uint32_t code = tally->facet == FACET_TERM_MONTHS
-                            ? segment->entry_term[entry]
-                            : (uint32_t)__builtin_ctz(segment->entry_billing[entry]);
-        if ((seen[code / 64] >> (code % 64) & 1) != 0 ||
-            !match_one_entry(&pass->plan, segment, row, entry))
-            continue;
-        seen[code / 64] |= UINT64_C(1) << (code % 64);
-        add_price(tally, code, segment->entry_microusd[entry]);
+    uint32_t first = segment->entry_start[row];
+    size_t before = tally->count;
+    for (uint32_t entry = first; entry < segment->entry_start[row + 1]; entry++) {
+        uint32_t code = price_code(tally->facet, segment, entry);
+        size_t at = before;
+        while (at < tally->count && tally->of_row[at] != code)
+            at++;
+        if (at == tally->count &&
+            (!pass->query->price_filtered || match_one_entry(&pass->plan, segment, row, entry)))
+            add_price(tally, code, segment->entry_microusd[entry]);
+    }
+}
+
+/* Codes of the block's matches; those of tables without a call a row. */
+static void gather_codes(struct tally *tally, const struct segment *segment,
+                         const struct block *block, size_t at)
+{
+    struct facet_codes *codes = &tally->codes;
+    uint32_t *out = tally->of_row + at;
+    if (codes->table != NULL) {
+        const uint16_t *column = facet_column(codes, segment), *table = codes->table;
+        column += block->first;
+        FOR_EACH_ROW(block->mask, block_words(block), i)
+        {
+            *out++ = table[column[i]];
+        }
+        return;
+    }
+    FOR_EACH_ROW(block->mask, block_words(block), j)
+    {
+        *out++ = facet_code(codes, segment, (uint32_t)(block->first + j));
     }
 }
 
@@ -110,14 +150,13 @@ static void gather_block(struct pass *pass, const struct segment *segment,
     }
     for (size_t t = 0; t < pass->tally_count; t++) {
         struct tally *tally = &pass->tallies[t];
-        size_t at = first;
+        if (!counts_prices(tally->facet)) {
+            gather_codes(tally, segment, block, first);
+            continue;
+        }
         FOR_EACH_ROW(block->mask, words, j)
         {
-            uint32_t row = (uint32_t)(block->first + j);
-            if (counts_prices(tally->facet))
-                gather_prices(pass, tally, segment, row);
-            else
-                tally->of_row[at++] = facet_code(&tally->codes, segment, row);
+            gather_prices(pass, tally, segment, (uint32_t)(block->first + j));
         }
     }
 }
@@ -211,16 +250,16 @@ static void free_pass(struct pass *pass)
     free(pass->prices);
 }
 
-/* The facets that are counted under the filters of `query`, of the ones asked for and not yet
- * done. */
+/* Counts the facets that go by the filters of `query`, of those asked for and not yet there. */
 static void write_pass(struct snapshot *snapshot, const struct query *asked,
                        const struct query *query, int64_t now_us, struct arena *arena,
                        struct buf texts[FACET_COUNT])
 {
     struct pass pass = {.query = query};
+    /* Only what a moment keeps changes in it. */
+    struct moment *moment = (struct moment *)(uintptr_t)snapshot_moment(snapshot, now_us);
     for (int facet = 0; facet < FACET_COUNT; facet++) {
-        const struct query *own = asked->facet_queries[facet];
-        if ((asked->facets >> facet & 1) == 0 || (own == NULL ? asked : own) != query)
+        if (!is_asked(asked, facet) || filters_of(asked, facet) != query || texts[facet].length > 0)
             continue;
         struct tally *tally = &pass.tallies[pass.tally_count++];
         *tally = (struct tally){.facet = (enum facet)facet};
@@ -228,28 +267,38 @@ static void write_pass(struct snapshot *snapshot, const struct query *asked,
     }
     plan_make(&pass.plan, snapshot, query, now_us, arena);
     gather(&pass, snapshot);
-    for (size_t t = 0; t < pass.tally_count; t++)
-        write_tally(&pass, &pass.tallies[t], &texts[pass.tallies[t].facet]);
+    for (size_t t = 0; t < pass.tally_count; t++) {
+        enum facet facet = pass.tallies[t].facet;
+        write_tally(&pass, &pass.tallies[t], &texts[facet]);
+        if (pass.count >= KEPT_ROWS_MIN)
+            facet_shelf_add(&moment->facets, query->hash, facet, texts[facet].data,
+                            texts[facet].length);
+    }
     free_pass(&pass);
 }
 
 void facets_write(struct snapshot *snapshot, const struct query *query, int64_t now_us,
                   struct arena *arena, struct buf *out)
 {
+    struct moment *moment = (struct moment *)(uintptr_t)snapshot_moment(snapshot, now_us);
     struct buf texts[FACET_COUNT] = {{0}};
-    bool first = true, shared = false;
+    bool first = true;
     for (int facet = 0; facet < FACET_COUNT; facet++) {
-        if ((query->facets >> facet & 1) == 0)
-            continue;
-        if (query->facet_queries[facet] != NULL)
-            write_pass(snapshot, query, query->facet_queries[facet], now_us, arena, texts);
-        else if (!shared)
-            write_pass(snapshot, query, query, now_us, arena, texts);
-        shared = shared || query->facet_queries[facet] == NULL;
+        size_t length;
+        const char *kept =
+            is_asked(query, facet)
+                ? facet_shelf_find(&moment->facets, filters_of(query, facet)->hash, facet, &length)
+                : NULL;
+        if (kept != NULL)
+            buf_add(&texts[facet], kept, length);
+    }
+    for (int facet = 0; facet < FACET_COUNT; facet++) {
+        if (is_asked(query, facet) && texts[facet].length == 0)
+            write_pass(snapshot, query, filters_of(query, facet), now_us, arena, texts);
     }
     buf_add_char(out, '{');
     for (int facet = 0; facet < FACET_COUNT; facet++) {
-        if ((query->facets >> facet & 1) == 0)
+        if (!is_asked(query, facet))
             continue;
         buf_add_string(out, first ? "\"" : ",\"");
         buf_add_string(out, facet_name((enum facet)facet));

@@ -76,6 +76,18 @@ static AVX2 void any_bit_avx2(uint64_t *mask, const uint8_t *column, size_t word
     }
 }
 
+static AVX2 void no_bit_avx2(uint64_t *mask, const uint8_t *column, size_t words, uint8_t bits)
+{
+    __m256i unwanted = _mm256_set1_epi8((char)bits), zero = _mm256_setzero_si256();
+    for (size_t w = 0; w < words; w++, column += WORD_ROWS) {
+        if (mask[w] == 0)
+            continue;
+        __m256i low = _mm256_cmpeq_epi8(_mm256_and_si256(load(column), unwanted), zero);
+        __m256i high = _mm256_cmpeq_epi8(_mm256_and_si256(load(column + 32), unwanted), zero);
+        mask[w] &= bits_of_bytes(low) | bits_of_bytes(high) << 32;
+    }
+}
+
 static inline AVX2 __m256i in_runs_16(const uint16_t *column, const struct rank_run *runs,
                                       size_t run_count)
 {
@@ -156,6 +168,50 @@ static AVX2 void in_list32_avx2(uint64_t *mask, const int32_t *column, size_t wo
     }
 }
 
+/* What a table of bytes says of 8 ranks, a byte in each 32 bits; reads up to 3 bytes behind it. */
+static inline AVX2 __m256i gather8(const uint8_t *table, const uint16_t *column)
+{
+    __m256i ranks = _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)column));
+    return _mm256_i32gather_epi32((const int *)(const void *)table, ranks, 1);
+}
+
+static AVX2 void in_table16_avx2(uint64_t *mask, const uint16_t *column, size_t words,
+                                 const uint8_t *table)
+{
+    __m256i byte = _mm256_set1_epi32(0xff), zero = _mm256_setzero_si256();
+    for (size_t w = 0; w < words; w++, column += WORD_ROWS) {
+        uint64_t outside = 0, live = mask[w];
+        for (unsigned i = 0; i < WORD_ROWS; i += 8) {
+            if ((live >> i & 0xff) == 0)
+                continue;
+            __m256i found = _mm256_and_si256(gather8(table, column + i), byte);
+            outside |= bits_of_longs(_mm256_cmpeq_epi32(found, zero)) << i;
+        }
+        mask[w] &= ~outside;
+    }
+}
+
+static AVX2 void words_avx2(uint64_t *mask, const uint16_t *gpu, const uint16_t *place,
+                            const uint16_t *provider, const struct word_tables *tables,
+                            size_t words)
+{
+    __m256i need = _mm256_set1_epi32(tables->need);
+    for (size_t w = 0; w < words;
+         w++, gpu += WORD_ROWS, place += WORD_ROWS, provider += WORD_ROWS) {
+        uint64_t inside = 0, live = mask[w];
+        for (unsigned i = 0; i < WORD_ROWS; i += 8) {
+            if ((live >> i & 0xff) == 0)
+                continue;
+            __m256i found = _mm256_or_si256(gather8(tables->of_gpu, gpu + i),
+                                            gather8(tables->of_provider, provider + i));
+            if (tables->places)
+                found = _mm256_or_si256(found, gather8(tables->of_place, place + i));
+            inside |= bits_of_longs(_mm256_cmpeq_epi32(_mm256_and_si256(found, need), need)) << i;
+        }
+        mask[w] &= inside;
+    }
+}
+
 static AVX2 size_t count_popcnt(const uint64_t *mask, size_t words)
 {
     size_t total = 0;
@@ -183,6 +239,13 @@ void kernel_any_bit(uint64_t *mask, const uint8_t *column, size_t words, uint8_t
         mask[w] &= WORD_OF((column[i] & bits) != 0);
 }
 
+void kernel_no_bit(uint64_t *mask, const uint8_t *column, size_t words, uint8_t bits)
+{
+    PREFER_AVX2(no_bit_avx2(mask, column, words, bits))
+    for (size_t w = 0; w < words; w++, column += WORD_ROWS)
+        mask[w] &= WORD_OF((column[i] & bits) == 0);
+}
+
 void kernel_in_runs(uint64_t *mask, const uint16_t *column, size_t words,
                     const struct rank_run *runs, size_t run_count)
 {
@@ -199,6 +262,7 @@ void kernel_in_runs(uint64_t *mask, const uint16_t *column, size_t words,
 
 void kernel_in_table16(uint64_t *mask, const uint16_t *column, size_t words, const uint8_t *table)
 {
+    PREFER_AVX2(in_table16_avx2(mask, column, words, table))
     KEEP_IF(mask, words, row, table[column[row]] != 0)
 }
 
@@ -235,11 +299,13 @@ void kernel_fresh(uint64_t *mask, const int64_t *own_us, const uint8_t *sample,
 }
 
 void kernel_words(uint64_t *mask, const uint16_t *gpu, const uint16_t *place,
-                  const uint16_t *provider, const uint8_t *of_gpu, const uint8_t *of_place,
-                  const uint8_t *of_provider, uint8_t need, size_t words)
+                  const uint16_t *provider, const struct word_tables *tables, size_t words)
 {
+    PREFER_AVX2(words_avx2(mask, gpu, place, provider, tables, words))
     KEEP_IF(mask, words, row,
-            ((of_gpu[gpu[row]] | of_place[place[row]] | of_provider[provider[row]]) & need) == need)
+            ((tables->of_gpu[gpu[row]] | tables->of_place[place[row]] |
+              tables->of_provider[provider[row]]) &
+             tables->need) == tables->need)
 }
 
 void kernel_min32(int32_t *values, const int32_t *column, size_t count)

@@ -23,9 +23,15 @@ struct rank_run {
 /* Keeps rows with any of `bits` in their byte. `words` counts words of the mask. */
 void kernel_any_bit(uint64_t *mask, const uint8_t *column, size_t words, uint8_t bits);
 
+/* Keeps rows with none of them. */
+void kernel_no_bit(uint64_t *mask, const uint8_t *column, size_t words, uint8_t bits);
+
 /* Keeps rows whose value lies in one of the runs. */
 void kernel_in_runs(uint64_t *mask, const uint16_t *column, size_t words,
                     const struct rank_run *runs, size_t run_count);
+
+/* Tables of bytes by rank may be read so many bytes behind their last. */
+#define TABLE_PADDING 3
 
 /* Keeps rows whose value has a nonzero byte in the table. */
 void kernel_in_table16(uint64_t *mask, const uint16_t *column, size_t words, const uint8_t *table);
@@ -42,10 +48,19 @@ void kernel_in_list32(uint64_t *mask, const int32_t *column, size_t words, const
 void kernel_fresh(uint64_t *mask, const int64_t *own_us, const uint8_t *sample,
                   const uint16_t *provider, const int64_t *cutoff_us, size_t words);
 
-/* Keeps rows with `need` among the bits that their three tables give together. */
+/* Bits by GPU rank, place rank and provider slot, and those that a row needs from the three
+ * together. */
+struct word_tables {
+    uint8_t need;
+    bool places; /* of_place has a bit at all */
+    uint8_t *of_gpu;
+    uint8_t *of_place;
+    uint8_t *of_provider;
+};
+
+/* Keeps rows that have all they need. */
 void kernel_words(uint64_t *mask, const uint16_t *gpu, const uint16_t *place,
-                  const uint16_t *provider, const uint8_t *of_gpu, const uint8_t *of_place,
-                  const uint8_t *of_provider, uint8_t need, size_t words);
+                  const uint16_t *provider, const struct word_tables *tables, size_t words);
 
 /* The lesser of each pair. */
 void kernel_min32(int32_t *values, const int32_t *column, size_t count);

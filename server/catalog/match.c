@@ -147,33 +147,71 @@ static void match_one_by_one(const struct segment_view *view, struct block *bloc
     }
 }
 
+/* Keeps rows with stock for the whole nodes that are wanted. */
+static void match_stock(const struct segment_view *view, struct block *block)
+{
+    const struct segment *segment = view->segment;
+    struct tier_memo *memo = view->plan->tiers;
+    FOR_EACH_ROW(block->mask, block_words(block), i)
+    {
+        size_t row = block->first + i;
+        size_t tier =
+            tier_recall(memo, segment->gpu_count_milli[row], view->plan->query->gpus_milli);
+        if (segment->gpus_available[row] < memo->slots[tier].whole_gpus)
+            mask_clear(block->mask, i);
+    }
+}
+
+/* Keeps rows of which some price has one of the terms, as far as their bits tell; whether these
+ * tell all: then any such price is the row's match, the cheapest of them unknown. */
+static bool match_terms(const struct segment_view *view, struct block *block)
+{
+    const struct query *query = view->plan->query;
+    size_t words = block_words(block);
+    kernel_any_bit(block->mask, view->segment->term_bits + block->first, words, query->term_bits);
+    return (query->term_bits & TERM_OTHER) == 0 && query->term_bits_tell;
+}
+
 /* Filters that must hold on one and the same price. */
 static void match_prices(const struct segment_view *view, struct block *block)
 {
     const struct query *query = view->plan->query;
     const struct segment *segment = view->segment;
-    size_t words = block_words(block);
+    size_t words = block_words(block), first = block->first;
     int32_t low = price_cut(query->min_price_microusd), high = price_cut(query->max_price_microusd);
+    bool bounded = query->max_price_microusd != INT64_MAX || query->min_price_microusd > 0;
+    bool one_by_one = query->verdict_bits != 0 || query->max_total_microusd != INT64_MAX;
     uint64_t rest[BLOCK_WORDS];
     cheapest_of_billings(view, block);
     /* Nothing the cheapest of these billings says no to is cheaper. */
     kernel_range32(block->mask, block->prices, words, 0, high);
+    if (query->gpus_milli >= 0)
+        match_stock(view, block);
+    if (query->terms != NULL) {
+        bool tell = match_terms(view, block);
+        block->least_only = tell && !one_by_one && !bounded && query->gpus_milli < 0;
+        if (block->least_only)
+            return;
+        one_by_one = true;
+    }
     memcpy(rest, block->mask, words * sizeof(rest[0]));
-    if (query->terms != NULL || query->verdict_bits != 0 || query->gpus_milli >= 0 ||
-        query->max_total_microusd != INT64_MAX) {
+    if (one_by_one) {
         memset(block->mask, 0, words * sizeof(block->mask[0]));
-    } else {
-        kernel_range32(block->mask, block->prices, words, low, PRICE_CUT_DEAR - 1);
-        /* What the columns can't tell: the cheapest is below the minimum, or too dear for the
-         * column. */
-        for (size_t i = 0; i < words; i++)
-            rest[i] &= ~block->mask[i];
-        FOR_EACH_ROW(rest, words, i)
-        {
-            if (segment->has_more_prices[block->first + i] == 0 &&
-                block->prices[i] != PRICE_CUT_DEAR)
-                mask_clear(rest, i);
-        }
+        match_one_by_one(view, block, rest);
+        return;
+    }
+    kernel_range32(block->mask, block->prices, words, low, PRICE_CUT_DEAR - 1);
+    /* What the columns can't tell: the cheapest is below the minimum, or too dear for the column,
+     * or prices are for some numbers of GPUs only. */
+    if (query->gpus_milli >= 0)
+        kernel_no_bit(block->mask, segment->has_tiers + first, words, 1);
+    for (size_t i = 0; i < words; i++)
+        rest[i] &= ~block->mask[i];
+    FOR_EACH_ROW(rest, words, i)
+    {
+        if (segment->has_more_prices[first + i] == 0 && segment->has_tiers[first + i] == 0 &&
+            block->prices[i] != PRICE_CUT_DEAR)
+            mask_clear(rest, i);
     }
     match_one_by_one(view, block, rest);
 }
@@ -201,6 +239,7 @@ void match_block(const struct segment_view *view, const struct row_run *run, siz
     block->first = at - at % WORD_ROWS;
     block->count = run->last - block->first < BLOCK_ROWS ? run->last - block->first : BLOCK_ROWS;
     block->prices = segment->cheapest_cut + block->first;
+    block->least_only = false;
     size_t words = block_words(block), first = block->first;
     load_live(view->alive, block, at, run->last);
     for (size_t i = 0; i < plan->filter_count; i++)
@@ -211,8 +250,7 @@ void match_block(const struct segment_view *view, const struct row_run *run, siz
         keep_both(block->mask, view->extra_places + first / WORD_ROWS, words);
     if (plan->has_words)
         kernel_words(block->mask, segment->gpu_rank + first, segment->place_rank + first,
-                     segment->provider + first, plan->words.of_gpu, plan->words.of_place,
-                     plan->words.of_provider, plan->words.need, words);
+                     segment->provider + first, &plan->words.tables, words);
     if (plan->hides_stale)
         kernel_fresh(block->mask, segment->own_us + first, segment->is_sample + first,
                      segment->provider + first, plan->moment->cutoff_us, words);

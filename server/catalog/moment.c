@@ -145,6 +145,7 @@ void moment_free_all(struct moment *newest)
     while (newest != NULL) {
         struct moment *previous = newest->previous;
         summaries_free(atomic_load_explicit(&newest->summaries, memory_order_acquire));
+        facet_shelf_free(&newest->facets);
         market_table_free(newest->market);
         free(newest->cutoff_us);
         free(newest);

@@ -1,12 +1,15 @@
 /* From a query to the filters of one run: sets of ranks become runs where they are few, tables
  * where they are many. */
 #include "server/base/decimal.h"
+#include "server/catalog/latency_query.h"
 #include "server/catalog/rank.h"
 #include "server/catalog/search.h"
+#include "server/catalog/tier.h"
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Up to so many runs, comparing with each is faster than a table. */
@@ -40,7 +43,7 @@ static void add_set(struct plan *plan, size_t column, const uint8_t *set, size_t
                       .kind = FILTER_RUNS, .column = column, .runs = runs, .count = run_count});
     } else {
         size_t size = count > RANK_NONE ? count : RANK_NONE + 1;
-        uint8_t *table = arena_calloc(plan->arena, size, 1);
+        uint8_t *table = arena_calloc(plan->arena, size + TABLE_PADDING, 1);
         memcpy(table, set, count);
         add(plan, (struct filter){.kind = FILTER_TABLE, .column = column, .table = table});
     }
@@ -110,7 +113,7 @@ static void plan_words(struct plan *plan)
         memset(plan->gpus, 1, gpu_count());
     }
     for (uint16_t rank = 0; rank < gpu_count(); rank++) {
-        uint8_t rest = words->need & (uint8_t)~words->of_gpu[rank];
+        uint8_t rest = words->tables.need & (uint8_t)~words->tables.of_gpu[rank];
         plan->gpus[rank] &= (rest & (uint8_t)~words->elsewhere) == 0;
         plan->has_words |= plan->gpus[rank] != 0 && rest != 0;
     }
@@ -125,6 +128,8 @@ void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query 
         .moment = snapshot_moment(snapshot, now_us),
         .arena = arena,
     };
+    if (query->gpus_milli >= 0 || query->sort == SORT_TOTAL_PRICE)
+        plan->tiers = arena_calloc(arena, 1, sizeof(*plan->tiers));
     plan->hides_stale = plan->moment->mixed && !query->include_stale && plan->moment->stale > 0;
     plan_providers(plan);
     plan->gpus = ranks_of(plan, &query->gpus, gpu_count());
@@ -137,6 +142,62 @@ void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query 
     plan->only_gpus = plan->filter_count == 0 && !choice_has_extra(&query->gpus) &&
                       !choice_has_extra(&query->places) && !query->price_filtered &&
                       !plan->hides_stale && !plan->has_words && !plan->finds_nothing;
+}
+
+/* Rows looked at for each that is wanted, and as a share of all, before the rest is only counted.
+ */
+#define NEAR_ROWS_EACH 8
+#define NEAR_SHARE     64
+
+struct near_place {
+    int32_t centi;
+    uint16_t rank;
+    uint32_t rows;
+};
+
+static int compare_near(const void *a, const void *b)
+{
+    const struct near_place *x = a, *y = b;
+    return x->centi < y->centi ? -1 : x->centi > y->centi;
+}
+
+void plan_near_places(struct plan *plan, size_t wanted)
+{
+    const struct snapshot *snapshot = plan->snapshot;
+    const struct query *query = plan->query;
+    struct near_place *places = arena_calloc(plan->arena, place_count(), sizeof(*places));
+    size_t count = 0, rows = 0, all = 0;
+    for (uint16_t rank = 0; rank < place_count(); rank++) {
+        int32_t centi = query->latency->centi[rank];
+        struct near_place place = {query->reversed ? -centi : centi, rank, 0};
+        for (size_t i = 0; i < snapshot->segment_count; i++)
+            place.rows += snapshot->segments[i]->place_rows[rank];
+        all += place.rows;
+        /* Rows before the cursor's are behind us. */
+        if (place.rows > 0 && (!query->has_cursor || place.centi >= query->cursor_key))
+            places[count++] = place;
+    }
+    if (count == 0) {
+        plan->finds_nothing = true;
+        return;
+    }
+    qsort(places, count, sizeof(*places), compare_near);
+    uint8_t *set = arena_calloc(plan->arena, place_count(), 1);
+    for (size_t i = 0; i < count; i++) {
+        bool another_key = i == 0 || places[i].centi != places[i - 1].centi;
+        if (another_key && rows >= wanted * NEAR_ROWS_EACH &&
+            (plan->only_gpus || rows >= all / NEAR_SHARE))
+            break; /* all places of one key or none: ties go by id */
+        set[places[i].rank] = 1;
+        if (!query->has_cursor || places[i].centi > query->cursor_key)
+            rows += places[i].rows;
+    }
+    add_set(plan, offsetof(struct segment, place_rank), set, place_count());
+    /* First, so that the others have little to look at. */
+    struct filter near = plan->filters[plan->filter_count - 1];
+    memmove(plan->filters + 1, plan->filters, (plan->filter_count - 1) * sizeof(near));
+    plan->filters[0] = near;
+    plan->only_gpus = false;
 }
 
 static void set_bit(uint64_t *bits, size_t index, bool yes)

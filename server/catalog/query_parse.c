@@ -139,6 +139,26 @@ static void read_cursor(struct parse *parse, const char *text)
                      "This cursor is damaged or belongs to another query; start again without it.");
 }
 
+/* What the bits of terms say of a query: which there are, and whether they need no second look. */
+static void summarise_terms(struct query *query)
+{
+    const uint8_t reserved = 1 << BILLING_RESERVED, others = (1 << BILLING_COUNT) - 1 - reserved;
+    bool zero = false, longer = false;
+    if (query->terms == NULL)
+        return;
+    for (int32_t term = 0; term <= PRICE_TERM_MONTHS_MAX; term++) {
+        if (query->terms[term] == 0)
+            continue;
+        query->term_bits |= term_bit(term);
+        zero = zero || term == 0;
+        longer = longer || term > 0;
+    }
+    /* Only reserved prices have a term. */
+    uint8_t bits = query->billing_bits;
+    query->term_bits_tell =
+        bits == 0 || ((!longer || (bits & reserved) != 0) && (!zero || (bits & others) == others));
+}
+
 static struct query *new_query(struct arena *arena)
 {
     struct query *query = arena_calloc(arena, 1, sizeof(*query));
@@ -171,6 +191,7 @@ static void derive_facets(struct parse *parse, const char *const *values)
         };
         buf_add_char(&derived.json, '{');
         read_all(&derived, kept);
+        summarise_terms(derived.query);
         buf_free(&derived.json);
         parse->query->facet_queries[facet] = derived.query;
     }
@@ -192,6 +213,7 @@ size_t query_parse(const struct query_parameter *parameters, size_t count,
     parse.pages = cursor != NULL;
     buf_add_char(&parse.json, '{');
     read_all(&parse, values);
+    summarise_terms(query);
     buf_add_char(&parse.json, '}');
     check_range(&parse, values, "min_price", "max_price");
     check_range(&parse, values, "min_gpu_count", "max_gpu_count");

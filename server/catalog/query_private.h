@@ -86,6 +86,8 @@ struct query {
     bool price_filtered;
     uint8_t billing_bits; /* 0: any */
     uint8_t verdict_bits; /* 0: any */
+    uint8_t term_bits;    /* of `terms`, see term_bit */
+    bool term_bits_tell;  /* a price with one of these terms has one of the billings asked for */
     uint8_t *terms;       /* by term_months, 0 … PRICE_TERM_MONTHS_MAX; NULL: any */
     int64_t min_price_microusd;
     int64_t max_price_microusd;

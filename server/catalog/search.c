@@ -9,13 +9,14 @@
 #include "server/catalog/top.h"
 #include "server/reference/gpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct run {
     struct plan plan;
     struct top top;
     size_t total;
-    struct segment_view view;
+    struct segment_view view; /* of the segment at hand; views point to `plan` */
 };
 
 static void offer_row(struct run *run, uint32_t row, int64_t key)
@@ -31,7 +32,7 @@ static int64_t key_of(const struct run *run, const struct block *block, size_t i
     const struct query *query = run->plan.query;
     const struct segment *segment = run->view.segment;
     uint32_t row = (uint32_t)(block->first + i);
-    if (query->sort == SORT_PRICE && block->prices[i] < PRICE_CUT_DEAR)
+    if (query->sort == SORT_PRICE && block->prices[i] < PRICE_CUT_DEAR && !block->least_only)
         return query->reversed ? -(int64_t)block->prices[i] : block->prices[i];
     uint32_t entry =
         query->price_filtered ? match_entry(&run->plan, segment, row) : segment->entry_start[row];
@@ -53,22 +54,21 @@ static void take_best(struct run *run, struct block *block)
     }
 }
 
-static void match_segment(struct run *run)
+/* Counts the matches of a run and, unless `count_only`, offers them. */
+static void match_run(struct run *run, const struct row_run *rows, bool count_only)
 {
     const struct query *query = run->plan.query;
     const struct segment *segment = run->view.segment;
     bool cheapest_first = query->sort == SORT_PRICE && !query->reversed;
     struct block block;
-    for (struct row_run rows = {0}; plan_next_run(&run->view, cheapest_first, &rows);) {
-        for (size_t at = rows.first; at < rows.last; at = block.first + block.count) {
-            match_block(&run->view, &rows, at, &block);
-            size_t matches = kernel_count(block.mask, block_words(&block));
-            run->total += matches;
-            bool behind = cheapest_first && rows.one_gpu &&
-                          segment->cheapest_microusd[at] > top_ceiling(&run->top);
-            if (matches > 0 && !behind)
-                take_best(run, &block);
-        }
+    for (size_t at = rows->first; at < rows->last; at = block.first + block.count) {
+        match_block(&run->view, rows, at, &block);
+        size_t matches = kernel_count(block.mask, block_words(&block));
+        run->total += matches;
+        bool behind = cheapest_first && rows->one_gpu &&
+                      segment->cheapest_microusd[at] > top_ceiling(&run->top);
+        if (matches > 0 && !behind && !count_only)
+            take_best(run, &block);
     }
 }
 
@@ -86,24 +86,24 @@ static uint32_t lower_bound(const struct segment *segment, uint32_t first, uint3
     return first;
 }
 
-/* Without other filters, by price: from each GPU's rows in order, as long as they can be among the
- * best. */
+/* Live rows of one GPU in the order they lie in, which is that of what sorts, as long as they can
+ * be among the best. */
 static void walk_rows(struct run *run, uint32_t first, uint32_t last)
 {
     const struct query *query = run->plan.query;
     const struct segment *segment = run->view.segment;
-    if (query->has_cursor && !query->reversed)
+    if (query->sort == SORT_PRICE && query->has_cursor && !query->reversed)
         first = lower_bound(segment, first, last, query->cursor_key);
-    if (query->has_cursor && query->reversed)
+    if (query->sort == SORT_PRICE && query->has_cursor && query->reversed)
         last = lower_bound(segment, first, last, -query->cursor_key + 1);
     for (uint32_t left = last - first; left > 0; left--) {
         uint32_t row = query->reversed ? first + left - 1 : last - left;
-        int64_t key =
-            query->reversed ? -segment->cheapest_microusd[row] : segment->cheapest_microusd[row];
+        if (!alive_has(run->view.alive, row))
+            continue;
+        int64_t key = sort_key(&run->plan, segment, row, segment->entry_start[row]);
         if (key > top_ceiling(&run->top))
             return;
-        if (alive_has(run->view.alive, row))
-            offer_row(run, row, key);
+        offer_row(run, row, key);
     }
 }
 
@@ -121,17 +121,115 @@ static size_t count_live(const struct alive *alive, uint32_t first, uint32_t las
            (to > from + 1 ? kernel_count(alive->words + from + 1, to - from - 1) : 0);
 }
 
-static void walk_segment(struct run *run)
+/* A run of one of the segments, and below which no key of it is. */
+struct task {
+    struct row_run rows;
+    uint32_t segment;
+    int64_t least_key;
+};
+
+static int compare_tasks(const void *a, const void *b)
+{
+    const struct task *x = a, *y = b;
+    return x->least_key < y->least_key ? -1 : x->least_key > y->least_key;
+}
+
+/* The most promising run first: the heap's ceiling is soon low, and the others are only counted. */
+static void run_tasks(struct run *run, const struct segment_view *views, struct task *tasks,
+                      size_t count)
+{
+    const struct plan *plan = &run->plan;
+    qsort(tasks, count, sizeof(*tasks), compare_tasks);
+    for (size_t i = 0; i < count; i++) {
+        const struct row_run *rows = &tasks[i].rows;
+        run->view = views[tasks[i].segment];
+        uint16_t rank = run->view.segment->gpu_rank[rows->first];
+        bool behind = tasks[i].least_key > top_ceiling(&run->top);
+        bool walks = rows->one_gpu && sort_follows_price(plan, run->view.segment, rank);
+        if (plan->only_gpus && (behind || walks)) {
+            if (!behind)
+                walk_rows(run, rows->first, rows->last);
+            run->total += count_live(run->view.alive, rows->first, rows->last);
+        } else {
+            match_run(run, rows, behind);
+        }
+    }
+}
+
+/* All runs of all segments, by what sorts. */
+static void search_by_tasks(struct run *run, const struct segment_view *views, size_t view_count)
+{
+    size_t count = 0, capacity = 0;
+    struct task *tasks = NULL;
+    for (size_t i = 0; i < view_count; i++) {
+        for (struct row_run rows = {0}; plan_next_run(&views[i], true, &rows);) {
+            if (rows.first == rows.last)
+                continue;
+            if (count == capacity) {
+                struct task *more =
+                    arena_calloc(run->plan.arena, capacity * 2 + 256, sizeof(*more));
+                if (count > 0)
+                    memcpy(more, tasks, count * sizeof(*more));
+                tasks = more;
+                capacity = capacity * 2 + 256;
+            }
+            tasks[count++] = (struct task){rows, (uint32_t)i,
+                                           sort_least_key(&run->plan, views[i].segment, &rows)};
+        }
+    }
+    run_tasks(run, views, tasks, count);
+}
+
+/* By price without other filters than the GPU, each GPU's rows are walked in turn. */
+static void search_by_walking(struct run *run, const struct segment_view *views, size_t view_count)
 {
     const uint8_t *gpus = run->plan.gpus;
-    const uint32_t *start = run->view.segment->gpu_start;
-    for (uint16_t rank = 0, ranks = gpu_count(); rank < ranks; rank++) {
-        if (start[rank] == start[rank + 1] || (gpus != NULL && gpus[rank] == 0))
-            continue;
-        walk_rows(run, start[rank], start[rank + 1]);
-        if (gpus != NULL)
-            run->total += count_live(run->view.alive, start[rank], start[rank + 1]);
+    for (size_t i = 0; i < view_count; i++) {
+        const uint32_t *start = views[i].segment->gpu_start;
+        run->view = views[i];
+        for (uint16_t rank = 0, ranks = gpu_count(); rank < ranks; rank++) {
+            if (start[rank] == start[rank + 1] || (gpus != NULL && gpus[rank] == 0))
+                continue;
+            walk_rows(run, start[rank], start[rank + 1]);
+            if (gpus != NULL)
+                run->total += count_live(run->view.alive, start[rank], start[rank + 1]);
+        }
     }
+    if (gpus == NULL)
+        run->total = run->plan.snapshot->live;
+}
+
+static void match_all(struct run *run, const struct segment_view *views, size_t view_count,
+                      bool count_only)
+{
+    const struct query *query = run->plan.query;
+    for (size_t i = 0; i < view_count; i++) {
+        run->view = views[i];
+        bool cheapest_first = query->sort == SORT_PRICE && !query->reversed;
+        for (struct row_run rows = {0}; plan_next_run(&run->view, cheapest_first, &rows);) {
+            if (count_only && run->plan.only_gpus)
+                run->total += count_live(run->view.alive, rows.first, rows.last);
+            else
+                match_run(run, &rows, count_only);
+        }
+    }
+}
+
+/* By latency, the places that are likely to give the best are looked at first; where they give
+ * enough, all others are only counted. */
+static void search_by_latency(struct run *run, const struct segment_view *views, size_t view_count)
+{
+    struct plan *plan = &run->plan;
+    struct plan whole = *plan;
+    plan_near_places(plan, run->top.capacity);
+    if (!plan->finds_nothing)
+        match_all(run, views, view_count, false);
+    *plan = whole;
+    run->total = 0;
+    bool enough = run->top.count == run->top.capacity;
+    if (!enough)
+        run->top.count = 0;
+    match_all(run, views, view_count, enough);
 }
 
 struct search_result search_run(struct snapshot *snapshot, const struct query *query,
@@ -143,16 +241,18 @@ struct search_result search_run(struct snapshot *snapshot, const struct query *q
                               .floor_id = query->cursor_id}};
     run.top.heap = arena_calloc(arena, run.top.capacity, sizeof(*run.top.heap));
     plan_make(&run.plan, snapshot, query, now_us, arena);
-    bool walk = run.plan.only_gpus && query->sort == SORT_PRICE;
-    for (size_t i = 0; i < snapshot->segment_count && !run.plan.finds_nothing; i++) {
-        run.view = plan_view(&run.plan, i);
-        if (walk)
-            walk_segment(&run);
-        else
-            match_segment(&run);
-    }
-    if (walk && run.plan.gpus == NULL)
-        run.total = snapshot->live;
+    size_t view_count = run.plan.finds_nothing ? 0 : snapshot->segment_count;
+    struct segment_view *views = arena_calloc(arena, view_count, sizeof(*views));
+    for (size_t i = 0; i < view_count; i++)
+        views[i] = plan_view(&run.plan, i);
+    if (run.plan.only_gpus && query->sort == SORT_PRICE)
+        search_by_walking(&run, views, view_count);
+    else if (query->sort == SORT_LATENCY)
+        search_by_latency(&run, views, view_count);
+    else if (query->sort == SORT_VRAM || sort_is_quotient(query->sort))
+        search_by_tasks(&run, views, view_count);
+    else
+        match_all(&run, views, view_count, false);
     top_sort(&run.top);
     for (size_t i = 0; i < run.top.count; i++) {
         struct hit *hit = &run.top.heap[i];

@@ -46,10 +46,15 @@ struct plan {
     struct word_filter words;
     bool hides_stale; /* moment->cutoff_us must be asked */
     bool finds_nothing;
-    bool only_gpus; /* nothing but `gpus` filters: every live row of theirs matches */
+    struct tier_memo *tiers; /* for `gpus`, and where the total price sorts */
+    bool only_gpus;          /* nothing but `gpus` filters: every live row of theirs matches */
 };
 void plan_make(struct plan *plan, struct snapshot *snapshot, const struct query *query,
                int64_t now_us, struct arena *arena);
+
+/* Narrows a plan that sorts by latency to the places that come first, as many as have several times
+ * `wanted` rows (filters aside), or all. */
+void plan_near_places(struct plan *plan, size_t wanted);
 
 /* A segment as one run sees it. */
 struct segment_view {
@@ -79,6 +84,7 @@ struct block {
     size_t count;
     uint64_t mask[BLOCK_WORDS]; /* bit i % 64 of word i / 64: row first + i matches */
     const int32_t *prices;      /* of matching rows, the matching price, cut */
+    bool least_only;            /* `prices` may be less than the matching ones */
     _Alignas(32) int32_t own_prices[BLOCK_ROWS];
 };
 static inline size_t block_words(const struct block *block)

@@ -6,6 +6,7 @@
 #include "server/catalog/kernels.h"
 #include "server/catalog/segment_private.h"
 #include "server/reference/gpu.h"
+#include "server/reference/place.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +84,8 @@ struct segment *segment_alloc(size_t row_count, size_t entry_count)
 #undef X
     size += aligned((row_count + 1) * sizeof(uint32_t)) +
             aligned(((size_t)gpu_count() + 1) * sizeof(uint32_t)) +
-            aligned(slots * sizeof(uint32_t));
+            aligned((size_t)place_count() * sizeof(uint32_t)) +
+            2 * aligned((size_t)gpu_count() * sizeof(int32_t)) + aligned(slots * sizeof(uint32_t));
     char *at = aligned_alloc(COLUMN_ALIGNMENT, size);
     if (at == NULL)
         abort(); /* as xmalloc does */
@@ -102,6 +104,12 @@ struct segment *segment_alloc(size_t row_count, size_t entry_count)
     at += aligned((row_count + 1) * sizeof(uint32_t));
     segment->gpu_start = (uint32_t *)(void *)at;
     at += aligned(((size_t)gpu_count() + 1) * sizeof(uint32_t));
+    segment->place_rows = (uint32_t *)(void *)at;
+    at += aligned((size_t)place_count() * sizeof(uint32_t));
+    segment->vram_most = (int32_t *)(void *)at;
+    at += aligned((size_t)gpu_count() * sizeof(int32_t));
+    segment->vram_least = (int32_t *)(void *)at;
+    at += aligned((size_t)gpu_count() * sizeof(int32_t));
     segment->id_slots = (uint32_t *)(void *)at;
     segment->id_mask = (uint32_t)(slots - 1);
     segment->row_count = (uint32_t)row_count;
@@ -133,6 +141,26 @@ void segment_release(struct segment *segment)
     free(segment);
 }
 
+/* What rows of a place and a GPU have in common, so that a sort knows where to begin. */
+static void index_extremes(struct segment *segment)
+{
+    memset(segment->place_rows, 0, (size_t)place_count() * sizeof(uint32_t));
+    for (uint32_t row = 0; row < segment->row_count; row++) {
+        if (segment->place_rank[row] < place_count())
+            segment->place_rows[segment->place_rank[row]]++;
+    }
+    for (uint16_t rank = 0; rank < gpu_count(); rank++) {
+        int32_t most = -1, least = INT32_MAX;
+        for (uint32_t row = segment->gpu_start[rank]; row < segment->gpu_start[rank + 1]; row++) {
+            int32_t vram = segment->vram_gb_milli[row];
+            most = vram > most ? vram : most;
+            least = vram < least ? vram : least;
+        }
+        segment->vram_most[rank] = most;
+        segment->vram_least[rank] = least;
+    }
+}
+
 void segment_index(struct segment *segment)
 {
     uint16_t ranks = gpu_count();
@@ -142,6 +170,7 @@ void segment_index(struct segment *segment)
             row++;
         segment->gpu_start[rank] = row;
     }
+    index_extremes(segment);
     memset(segment->id_slots, 0, ((size_t)segment->id_mask + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < segment->row_count; i++) {
         uint32_t at = (uint32_t)segment->id[i].low & segment->id_mask;

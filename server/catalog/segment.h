@@ -45,6 +45,8 @@ struct row_text {
     X(uint16_t, provider)       /* slot in the snapshot's table */                                 \
     X(uint8_t, billing_bits)    /* of all its prices */                                            \
     X(uint8_t, has_more_prices) /* 1: more than one */                                             \
+    X(uint8_t, has_tiers)       /* 1: some price is for some numbers of GPUs only */               \
+    X(uint8_t, term_bits)       /* of all its prices, see term_bit */                              \
     X(uint8_t, fabric_bit)                                                                         \
     X(uint8_t, interconnect_bit)                                                                   \
     X(uint8_t, availability_bit)                                                                   \
@@ -81,6 +83,30 @@ struct row_text {
 static inline int32_t price_cut(int64_t microusd)
 {
     return microusd < PRICE_CUT_DEAR ? (int32_t)microusd : PRICE_CUT_DEAR;
+}
+
+/* A bit for each common term; TERM_OTHER for all others together. */
+#define TERM_OTHER 0x80
+static inline uint8_t term_bit(int32_t term_months)
+{
+    switch (term_months) {
+    case 0:
+        return 0x01;
+    case 1:
+        return 0x02;
+    case 3:
+        return 0x04;
+    case 6:
+        return 0x08;
+    case 12:
+        return 0x10;
+    case 24:
+        return 0x20;
+    case 36:
+        return 0x40;
+    default:
+        return TERM_OTHER;
+    }
 }
 
 /* Prices of row r are entries entry_start[r] … entry_start[r + 1], cheapest first (then by
@@ -128,6 +154,9 @@ struct segment {
 #undef X
     uint32_t *entry_start; /* row_count + 1 */
     uint32_t *gpu_start;   /* first row of each GPU rank; gpu_count() + 1 */
+    uint32_t *place_rows;  /* how many rows each place rank has; place_count() of them */
+    int32_t *vram_most;    /* largest vram_gb_milli of each GPU rank; gpu_count() */
+    int32_t *vram_least;   /* smallest; -1 where some row's is unknown */
     uint32_t *id_slots;    /* hash table over ids: row + 1, 0 empty */
     uint32_t id_mask;
     struct segment_names gpu_names;

@@ -89,7 +89,7 @@ static void write_prices(struct segment *segment, uint32_t row, const struct off
 {
     size_t order[OFFER_PRICES_MAX];
     uint32_t start = segment->entry_start[row];
-    uint8_t bits = 0;
+    uint8_t bits = 0, terms = 0, tiers = 0;
     order_prices(offer, order);
     for (size_t i = 0; i < offer->price_count; i++) {
         const struct price *price = &offer->prices[order[i]];
@@ -105,10 +105,14 @@ static void write_prices(struct segment *segment, uint32_t row, const struct off
         segment->entry_text[start + i] = texts[order[i]].offset;
         segment->entry_length[start + i] = texts[order[i]].length;
         bits |= segment->entry_billing[start + i];
+        terms |= term_bit(price->term_months);
+        tiers |= price->min_gpus >= 0 || price->max_gpus >= 0;
     }
     segment->entry_start[row + 1] = start + (uint32_t)offer->price_count;
     segment->cheapest_microusd[row] = segment->entry_microusd[start];
     segment->billing_bits[row] = bits;
+    segment->term_bits[row] = terms;
+    segment->has_tiers[row] = tiers;
     segment->has_more_prices[row] = offer->price_count > 1;
     write_cuts(segment, row);
 }

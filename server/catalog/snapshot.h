@@ -5,6 +5,7 @@
 
 #include "server/base/timestamp.h"
 #include "server/catalog/catalog.h"
+#include "server/catalog/facet_shelf.h"
 #include "server/catalog/fragment.h"
 #include "server/catalog/operator_names.h"
 #include "server/catalog/segment.h"
@@ -51,6 +52,7 @@ struct moment {
     size_t slot_count;  /* of the snapshot it was made for */
     struct gpu_market **market; /* figures and verdicts by GPU rank, see market_table.h */
     _Atomic(struct summaries *) summaries;
+    struct facet_shelf facets;
     struct moment *previous;
 };
 

@@ -30,6 +30,12 @@ static bool sorts_by_unit(enum query_sort sort, enum unit_price *ret_unit)
     return false;
 }
 
+bool sort_is_quotient(enum query_sort sort)
+{
+    enum unit_price unit;
+    return sorts_by_unit(sort, &unit);
+}
+
 /* How much of the unit the row's GPU has. */
 static int64_t quantity_of(const struct segment *segment, enum unit_price unit, uint32_t row)
 {
@@ -101,6 +107,22 @@ static void drop_by_unit(const struct plan *plan, const struct segment *segment,
     }
 }
 
+/* A node's price is at most half a micro-dollar for each GPU below the price per GPU times its
+ * GPUs: half the smallest price there is. */
+static void drop_by_total(const struct plan *plan, const struct segment *segment,
+                          struct block *block, double ceiling)
+{
+    struct tier_memo *memo = plan->tiers;
+    FOR_EACH_ROW(block->mask, block_words(block), i)
+    {
+        size_t row = block->first + i;
+        size_t tier = tier_recall(memo, segment->gpu_count_milli[row], plan->query->gpus_milli);
+        double least = ((double)block->prices[i] - 1) * memo->slots[tier].gpus;
+        if (block->prices[i] < PRICE_CUT_DEAR && least > ceiling + 1)
+            mask_clear(block->mask, i);
+    }
+}
+
 static void drop_by_latency(const struct query *query, const struct segment *segment,
                             struct block *block, int64_t low, int64_t high)
 {
@@ -110,6 +132,11 @@ static void drop_by_latency(const struct query *query, const struct segment *seg
         if (centi < low || centi > high)
             mask_clear(block->mask, i);
     }
+}
+
+static bool by_price(enum query_sort sort)
+{
+    return sort <= SORT_PER_TBPS;
 }
 
 static int32_t cut32(int64_t value)
@@ -124,8 +151,18 @@ void sort_drop_outside(const struct plan *plan, const struct segment *segment, s
     enum unit_price unit;
     if (ceiling == INT64_MAX)
         return; /* there is room for all, and for what is unknown */
+    if (block->least_only && by_price(query->sort)) {
+        if (query->reversed)
+            return;
+        floor = INT64_MIN;
+    }
     if (sorts_by_unit(query->sort, &unit)) {
         drop_by_unit(plan, segment, block, unit, (double)ceiling);
+        return;
+    }
+    if (query->sort == SORT_TOTAL_PRICE) {
+        if (!query->reversed)
+            drop_by_total(plan, segment, block, (double)ceiling);
         return;
     }
     /* Values from low to high may be taken; unknown ones (below 0) sort behind the ceiling. */
@@ -150,10 +187,56 @@ void sort_drop_outside(const struct plan *plan, const struct segment *segment, s
     case SORT_LATENCY:
         drop_by_latency(query, segment, block, low, high);
         break;
-    case SORT_TOTAL_PRICE: /* computed row by row */
+    case SORT_TOTAL_PRICE: /* done above */
     case SORT_PER_VRAM_GB:
     case SORT_PER_TFLOP:
     case SORT_PER_TBPS:
         break;
     }
+}
+
+/* The largest or smallest quantity that rows of a GPU have; UNKNOWN where some may have none. */
+static int64_t extreme_quantity(const struct segment *segment, enum unit_price unit, uint16_t rank,
+                                bool largest)
+{
+    if (unit != UNIT_VRAM_GB)
+        return unit_price_quantity(unit, gpu_at(gpu_of_rank(rank)), UNKNOWN);
+    return segment->vram_least[rank] < 0 ? UNKNOWN
+           : largest                     ? segment->vram_most[rank]
+                                         : segment->vram_least[rank];
+}
+
+bool sort_follows_price(const struct plan *plan, const struct segment *segment, uint16_t rank)
+{
+    enum unit_price unit;
+    if (plan->query->sort == SORT_PRICE)
+        return true;
+    return sorts_by_unit(plan->query->sort, &unit) &&
+           extreme_quantity(segment, unit, rank, true) > 0 &&
+           extreme_quantity(segment, unit, rank, false) ==
+               extreme_quantity(segment, unit, rank, true);
+}
+
+int64_t sort_least_key(const struct plan *plan, const struct segment *segment,
+                       const struct row_run *run)
+{
+    const struct query *query = plan->query;
+    uint16_t rank = segment->gpu_rank[run->first];
+    enum unit_price unit;
+    if (!run->one_gpu)
+        return INT64_MIN;
+    if (query->sort == SORT_VRAM) {
+        int32_t most = segment->vram_most[rank], least = segment->vram_least[rank];
+        if (query->reversed)
+            return most < 0 ? INT64_MAX : -(int64_t)most;
+        return least < 0 ? INT64_MIN : least;
+    }
+    if (query->reversed || query->sort == SORT_TOTAL_PRICE || !by_price(query->sort))
+        return INT64_MIN;
+    if (!sorts_by_unit(query->sort, &unit))
+        return segment->cheapest_microusd[run->first];
+    int64_t quantity = extreme_quantity(segment, unit, rank, true);
+    if (quantity <= 0)
+        return unit == UNIT_VRAM_GB ? INT64_MIN : INT64_MAX;
+    return unit_price_microusd(unit, segment->cheapest_microusd[run->first], quantity);
 }

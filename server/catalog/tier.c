@@ -3,7 +3,10 @@
 
 #include "server/base/decimal.h"
 
+#include <assert.h>
 #include <string.h>
+
+static_assert(TIER_MEMO_SLOTS == 1 << (32 - 26), "a hash of 32 bits, shifted by 26, is a slot");
 
 struct tier tier_of(int32_t gpu_count_milli, int64_t wanted_gpus_milli)
 {
@@ -16,6 +19,16 @@ struct tier tier_of(int32_t gpu_count_milli, int64_t wanted_gpus_milli)
         nodes = (dividend + divisor - 1) / divisor;
     }
     return (struct tier){nodes, nodes * numerator, denominator};
+}
+
+void tier_learn(struct tier_memo *memo, size_t slot, int32_t gpu_count_milli,
+                int64_t wanted_gpus_milli)
+{
+    struct tier tier = tier_of(gpu_count_milli, wanted_gpus_milli);
+    int64_t whole = (tier.numerator + tier.denominator - 1) / tier.denominator;
+    memo->slots[slot].gpu_count_milli = gpu_count_milli;
+    memo->slots[slot].whole_gpus = whole > INT32_MAX ? INT32_MAX : (int32_t)whole;
+    memo->slots[slot].gpus = (double)tier.numerator / (double)tier.denominator;
 }
 
 int64_t tier_gpus_milli(const struct tier *tier)

@@ -17,6 +17,27 @@ struct tier {
  * thread. */
 struct tier tier_of(int32_t gpu_count_milli, int64_t wanted_gpus_milli);
 
+/* Tiers of the last few counts of GPUs, so that a search divides once a count, not once a row. */
+#define TIER_MEMO_SLOTS 64
+struct tier_memo {
+    struct {
+        int32_t gpu_count_milli; /* 0: free */
+        int32_t whole_gpus;      /* GPUs in all, rounded up; the largest number where more */
+        double gpus;             /* in all */
+    } slots[TIER_MEMO_SLOTS];
+};
+void tier_learn(struct tier_memo *memo, size_t slot, int32_t gpu_count_milli,
+                int64_t wanted_gpus_milli);
+/* The slot that holds the tier of this count; always the same wanted number. */
+static inline size_t tier_recall(struct tier_memo *memo, int32_t gpu_count_milli,
+                                 int64_t wanted_gpus_milli)
+{
+    size_t slot = ((uint32_t)gpu_count_milli * 2654435761u) >> 26;
+    if (memo->slots[slot].gpu_count_milli != gpu_count_milli)
+        tier_learn(memo, slot, gpu_count_milli, wanted_gpus_milli);
+    return slot;
+}
+
 /* Whether a price of the row is for as many GPUs: its min_gpus and max_gpus, where given. */
 static inline bool tier_covers(const struct tier *tier, const struct segment *segment,
                                uint32_t entry)

@@ -100,28 +100,31 @@ void word_filter_make(struct word_filter *filter, const struct snapshot *snapsho
                       const char *const *words, size_t count, struct arena *arena)
 {
     pthread_once(&once, make_entries);
+    struct word_tables *tables = &filter->tables;
     *filter = (struct word_filter){
-        .need = (uint8_t)((1u << count) - 1),
-        .of_gpu = arena_calloc(arena, gpu_count(), 1),
-        .of_place = arena_calloc(arena, RANK_NONE + 1, 1),
-        .of_provider = arena_calloc(arena, snapshot->slot_count + 1, 1),
+        .tables = {.need = (uint8_t)((1u << count) - 1),
+                   .of_gpu = arena_calloc(arena, (size_t)gpu_count() + TABLE_PADDING, 1),
+                   .of_place = arena_calloc(arena, RANK_NONE + 1 + TABLE_PADDING, 1),
+                   .of_provider = arena_calloc(arena, snapshot->slot_count + TABLE_PADDING, 1)},
     };
     for (size_t w = 0; w < count; w++) {
         uint8_t bit = (uint8_t)(1u << w);
         size_t length = strlen(words[w]);
         for (size_t i = lower_bound(words[w]);
              i < entry_count && strncmp(entries[i].word, words[w], length) == 0; i++) {
-            if (!entries[i].of_place)
-                filter->of_gpu[entries[i].rank] |= bit;
-            else
-                filter->of_place[entries[i].rank] |= bit;
-            filter->elsewhere |= entries[i].of_place ? bit : 0;
+            if (!entries[i].of_place) {
+                tables->of_gpu[entries[i].rank] |= bit;
+                continue;
+            }
+            tables->of_place[entries[i].rank] |= bit;
+            tables->places = true;
+            filter->elsewhere |= bit;
         }
         for (size_t slot = 0; slot < snapshot->slot_count; slot++) {
             const struct provider_view *view = snapshot->slots[slot];
             if (view == NULL || !begins_a_word(view->words, words[w], length))
                 continue;
-            filter->of_provider[slot] |= bit;
+            tables->of_provider[slot] |= bit;
             filter->elsewhere |= bit;
         }
     }

@@ -4,17 +4,14 @@
 #define RACKRATE_CATALOG_WORD_FILTER_H
 
 #include "server/base/arena.h"
+#include "server/catalog/kernels.h"
 #include "server/catalog/snapshot.h"
 
 #define QUERY_WORDS_MAX 8
 
-/* Which of a query's words (bit i: words[i]) something has, by GPU rank, place rank (RANK_NONE + 1
- * of them) and provider slot. */
+/* Which of a query's words (bit i: words[i]) something has. */
 struct word_filter {
-    uint8_t need; /* all of them */
-    uint8_t *of_gpu;
-    uint8_t *of_place;
-    uint8_t *of_provider;
+    struct word_tables tables;
     uint8_t elsewhere; /* words that some place or provider has */
 };
 

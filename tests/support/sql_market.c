@@ -26,7 +26,7 @@ static const char tables[] =
     "interconnect text,"
     " fabric text, gbps bigint, place text, status text, lead bigint, sample bool, own_us bigint, "
     "updated_us bigint);"
-    "CREATE TABLE price (offer text, billing text, term int, amount bigint, node bigint, min_gpus "
+    "CREATE TABLE price (offer text COLLATE \"C\", billing text, term int, amount bigint, node bigint, min_gpus "
     "bigint, max_gpus bigint, position int);"
     "CREATE INDEX ON price (offer);"
     "CREATE TABLE gpu (slug text PRIMARY KEY, tflops bigint, gbps bigint);"
