@@ -78,8 +78,7 @@ void buf_add_int(struct buf *buf, int64_t value)
 
 void buf_add_decimal(struct buf *buf, int64_t value, unsigned decimals)
 {
-    char text[32];
-    buf_add(buf, text, decimal_print(value, decimals, text));
+    buf->length += decimal_print(value, decimals, buf_reserve(buf, 32));
 }
 
 static const char *json_escape(unsigned char byte, char scratch[static 7])

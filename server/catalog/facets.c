@@ -271,7 +271,7 @@ static void write_pass(struct snapshot *snapshot, const struct query *asked,
         enum facet facet = pass.tallies[t].facet;
         write_tally(&pass, &pass.tallies[t], &texts[facet]);
         if (pass.count >= KEPT_ROWS_MIN)
-            facet_shelf_add(&moment->facets, query->hash, facet, texts[facet].data,
+            facet_shelf_add(&moment->facets, query->hash, (int)facet, texts[facet].data,
                             texts[facet].length);
     }
     free_pass(&pass);

@@ -160,7 +160,7 @@ static const char *glue_between(struct arena *arena, const struct field *before,
 /* Bytes of the brace and the first key in what stands before the first leaf of an object. */
 static uint8_t lead_of(uint8_t leaf)
 {
-    return (uint8_t)strlen(strchr(leaf_before[leaf], '{'));
+    return (uint8_t)(strlen(leaf_before[leaf]) - strcspn(leaf_before[leaf], "{"));
 }
 
 /* Whether the text itself holds what would stand between the piece and the field behind it. */

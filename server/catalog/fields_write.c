@@ -42,11 +42,10 @@ static inline char *put_short(char *out, const char *bytes, size_t length)
 
 static inline uint32_t end_of(const struct field_row *view, unsigned leaf)
 {
-    if (leaf < LEAF_PRICES)
-        return view->table.ends[leaf];
+    uint32_t end = view->table.ends[leaf];
     /* What an answer adds to a text lies within its flags. */
     uint32_t length = leaf < LEAF_FLAGS ? view->own_length : view->length;
-    return length - view->table.ends[leaf];
+    return leaf < LEAF_PRICES ? end : length - end;
 }
 
 static inline uint32_t start_of(const struct field_row *view, unsigned leaf)

@@ -320,8 +320,9 @@ char *fragment_write(char *out, const struct segment *segment, uint32_t row, uin
     if (splice->latency == LATENCY_UNKNOWN) {
         out = put(out, NO_LATENCY, sizeof(NO_LATENCY) - 1);
     } else {
-        char ms[32];
-        out = put(out, ms, decimal_print(LATENCY_CELL_CENTI(splice->latency), 2, ms));
+        char ms[32] = {0};
+        size_t length = decimal_print(LATENCY_CELL_CENTI(splice->latency), 2, ms);
+        out = put(out, ms, length);
         out = LATENCY_CELL_MEASURED(splice->latency) ? put(out, MEASURED, sizeof(MEASURED) - 1)
                                                      : put(out, ESTIMATED, sizeof(ESTIMATED) - 1);
     }

@@ -139,6 +139,8 @@ static void run_tasks(struct run *run, const struct segment_view *views, struct 
                       size_t count)
 {
     const struct plan *plan = &run->plan;
+    if (count == 0)
+        return;
     qsort(tasks, count, sizeof(*tasks), compare_tasks);
     for (size_t i = 0; i < count; i++) {
         const struct row_run *rows = &tasks[i].rows;
