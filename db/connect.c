@@ -106,6 +106,18 @@ bool db_is_broken(const struct db_connection *connection)
     return connection->pg == NULL;
 }
 
+static bool is_on(const struct db_connection *connection, const char *parameter)
+{
+    const char *value = PQparameterStatus(connection->pg, parameter);
+    return value != NULL && strcmp(value, "on") == 0;
+}
+
+bool db_is_read_only(const struct db_connection *connection)
+{
+    return connection->pg != NULL && (is_on(connection, "in_hot_standby") ||
+                                      is_on(connection, "default_transaction_read_only"));
+}
+
 bool db_reconnect(struct db_connection *connection)
 {
     char *error = NULL;

@@ -30,6 +30,10 @@ void db_disconnect(struct db_connection *connection);
 bool db_is_broken(const struct db_connection *connection);
 bool db_reconnect(struct db_connection *connection);
 
+/* Whether the connection can only read: of a replica, or of a database set so. As the server told
+ * last, which it does unasked; false while the connection is broken. */
+bool db_is_read_only(const struct db_connection *connection);
+
 /* Begins, commits, rolls back. Rollback never fails from the caller's view. */
 enum db_status db_begin(struct db_connection *connection);
 enum db_status db_commit(struct db_connection *connection);

@@ -51,6 +51,7 @@ struct node {
     struct retention retention; /* upload_days 0: keep all */
     int64_t cleaned_at_us;      /* monotonic */
     struct fixing_clock clock;
+    bool read_only; /* the database was, when last looked at */
     pthread_mutex_t mutex;
     pthread_cond_t wake;
     bool stopping;
@@ -400,6 +401,19 @@ static void clean_up(struct node *node, struct db_connection *connection)
         log_warning("what retention no longer keeps could not be removed", NULL);
 }
 
+/* Whether this node does what servers write by themselves. Where the database can only be read, as
+ * a replica, other servers do it; the log says so once. */
+static bool may_write(struct node *node, const struct db_connection *connection)
+{
+    bool read_only = db_is_read_only(connection);
+    if (read_only && !node->read_only)
+        log_info("the database is read-only: this server publishes no fixings and removes nothing; "
+                 "one that can write has to",
+                 NULL);
+    node->read_only = read_only;
+    return !read_only;
+}
+
 static void *sync_main(void *argument)
 {
     struct node *node = argument;
@@ -419,7 +433,7 @@ static void *sync_main(void *argument)
                 db_disconnect(connection);
                 connection = NULL;
             }
-        } else {
+        } else if (node->clock.on && may_write(node, connection)) {
             fixing_clock_tick(&node->clock, node, connection);
             clean_up(node, connection);
         }
