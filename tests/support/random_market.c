@@ -194,8 +194,8 @@ static struct latency_book *random_book(uint64_t seed)
             continue;
         bool back = random_once_in(&random, 3);
         int32_t median_us = (int32_t)random_below(&random, 30000) * 10 + 7;
-        list[count++] = (struct latency_measurement){
-            .id = (int64_t)count,
+        list[count] = (struct latency_measurement){
+            .id = (int64_t)count + 1,
             .from = back ? to : from,
             .to = back ? from : to,
             .measured_by = random_once_in(&random, 2) ? "p1" : NULL,
@@ -206,6 +206,7 @@ static struct latency_book *random_book(uint64_t seed)
             .measured_at_us = MARKET_NOW_US - (int64_t)random_below(&random, 200) * 24 * HOUR_US,
             .floor_us = random_once_in(&random, 4) ? median_us + 1 : 0,
         };
+        count++;
     }
     return latency_book_new((int64_t)seed + 1, list, count);
 }

@@ -171,14 +171,14 @@ Test(index, random_votes_agree_with_the_definition)
         qsort(prices, count, sizeof(*prices), compare);
         double median = quantile_of(prices, count, 0.5);
         for (size_t i = 0; i < count; i++)
-            deviations[i] = (int64_t)(prices[i] > median ? (double)prices[i] - median
-                                                         : median - (double)prices[i]);
+            deviations[i] = (int64_t)((double)prices[i] > median ? (double)prices[i] - median
+                                                                 : median - (double)prices[i]);
         qsort(deviations, count, sizeof(*deviations), compare);
         double spread = quantile_of(deviations, count, 0.5);
         spread = spread < median / 20 ? median / 20 : spread;
         for (size_t i = 0; i < count; i++) {
-            double away =
-                prices[i] > median ? (double)prices[i] - median : median - (double)prices[i];
+            double away = (double)prices[i] > median ? (double)prices[i] - median
+                                                     : median - (double)prices[i];
             if (count < 5 || 0.6745 * away <= 3.5 * spread)
                 kept[left++] = prices[i];
         }
