@@ -135,11 +135,14 @@ void buf_add_json_string(struct buf *buf, const char *string)
 
 void buf_add_json_key(struct buf *buf, const char *key)
 {
-    if (buf->length > 0 && buf->data[buf->length - 1] != '{')
-        buf_add_char(buf, ',');
-    buf_add_char(buf, '"');
-    buf_add_string(buf, key);
-    buf_add(buf, "\":", 2);
+    size_t length = strlen(key);
+    char *at = buf_reserve(buf, length + 4);
+    if (buf->length > 0 && at[-1] != '{')
+        *at++ = ',';
+    *at++ = '"';
+    memcpy(at, key, length);
+    memcpy(at + length, "\":", 3);
+    buf->length = (size_t)(at + length + 2 - buf->data);
 }
 
 void buf_add_json_member_string(struct buf *buf, const char *key, const char *value)

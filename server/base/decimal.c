@@ -148,29 +148,61 @@ int64_t decimal_muldiv_half_even(int64_t value, int64_t numerator, int64_t denom
     return (int64_t)quotient;
 }
 
+/* Digits of a whole number, the last one before `end`; where the first stands. */
+static char *put_digits(char *end, uint64_t value)
+{
+    do {
+        *--end = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return end;
+}
+
 size_t decimal_print(int64_t value, unsigned decimals, char out[static 32])
 {
-    char digits[32];
-    size_t at = sizeof(digits);
-    bool negative = value < 0, significant = false;
-    uint64_t rest = negative ? 0 - (uint64_t)value : (uint64_t)value;
-    for (unsigned i = 0; i < decimals; i++) {
-        char digit = (char)('0' + rest % 10);
-        rest /= 10;
-        if (digit != '0' || significant) {
-            digits[--at] = digit;
-            significant = true;
-        }
+    static const uint64_t powers[] = {1,
+                                      10,
+                                      100,
+                                      1000,
+                                      10000,
+                                      100000,
+                                      1000000,
+                                      10000000,
+                                      100000000,
+                                      1000000000,
+                                      10000000000,
+                                      100000000000,
+                                      1000000000000,
+                                      10000000000000,
+                                      100000000000000,
+                                      1000000000000000,
+                                      10000000000000000,
+                                      100000000000000000,
+                                      1000000000000000000,
+                                      UINT64_C(10000000000000000000)};
+    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    uint64_t whole = size / powers[decimals], part = size - whole * powers[decimals];
+    char *at = out, digits[24];
+    if (value < 0)
+        *at++ = '-';
+    if (whole < 10) {
+        *at++ = (char)('0' + whole);
+    } else {
+        const char *first = put_digits(digits + sizeof(digits), whole);
+        at = mempcpy(at, first, (size_t)(digits + sizeof(digits) - first));
     }
-    if (significant)
-        digits[--at] = '.';
-    do {
-        digits[--at] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (negative)
-        digits[--at] = '-';
-    memcpy(out, digits + at, sizeof(digits) - at);
-    out[sizeof(digits) - at] = '\0';
-    return sizeof(digits) - at;
+    if (part > 0) {
+        for (; part % 100 == 0; part /= 100)
+            decimals -= 2;
+        if (part % 10 == 0) {
+            part /= 10;
+            decimals--;
+        }
+        *at++ = '.';
+        for (unsigned i = decimals; i-- > 0; part /= 10)
+            at[i] = (char)('0' + part % 10);
+        at += decimals;
+    }
+    *at = '\0';
+    return (size_t)(at - out);
 }

@@ -103,6 +103,62 @@ Test(decimal, prints_what_it_reads)
     }
 }
 
+/* The same text by the C library: all digits, the point put in, zeros behind it cut off. */
+static void print_plainly(int64_t value, unsigned decimals, char out[static 48])
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof(digits), "%0*llu", (int)decimals + 1,
+                          value < 0 ? 0 - (unsigned long long)value : (unsigned long long)value);
+    int whole = length - (int)decimals;
+    snprintf(out, 48, "%s%.*s.%s", value < 0 ? "-" : "", whole, digits, digits + whole);
+    char *end = out + strlen(out);
+    while (end[-1] == '0')
+        *--end = '\0';
+    if (end[-1] == '.')
+        end[-1] = '\0';
+}
+
+static void expect_printed(int64_t value, unsigned decimals)
+{
+    char got[32], want[48];
+    memset(got, 'x', sizeof(got));
+    size_t length = decimal_print(value, decimals, got);
+    print_plainly(value, decimals, want);
+    cr_assert(length == strlen(want) && memcmp(got, want, length + 1) == 0,
+              "%lld of %u decimals: %.*s, not %s", (long long)value, decimals, (int)sizeof(got),
+              got, want);
+}
+
+Test(decimal, prints_as_the_c_library_does_any_value_of_any_decimals)
+{
+    static const int64_t edges[] = {0, INT64_MIN, INT64_MIN + 1, INT64_MAX, INT64_MAX - 1};
+    uint64_t state = 88172645463325252u, power = 1;
+    for (unsigned decimals = 0; decimals <= 19; decimals++) {
+        for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++)
+            expect_printed(edges[i], decimals);
+        /* Powers of ten and their neighbours. */
+        power = 1;
+        for (int i = 0; i < 19; i++, power *= 10) {
+            for (int64_t near = -1; near <= 1; near++) {
+                expect_printed((int64_t)power + near, decimals);
+                expect_printed(-((int64_t)power + near), decimals);
+            }
+        }
+        /* Random values of every length, half of them with zeros at their end. */
+        for (int i = 0; i < 20000; i++) {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            int64_t value = (int64_t)(state >> (i % 64));
+            expect_printed(i % 3 == 0 ? -value : value, decimals);
+            power = 1;
+            for (int zeros = i % 18; zeros > 0; zeros--)
+                power *= 10;
+            expect_printed(value / (int64_t)power * (int64_t)power, decimals);
+        }
+    }
+}
+
 Test(decimal, muldiv_is_half_even)
 {
     bool overflow;
