@@ -143,6 +143,7 @@ static size_t place_provider(struct draft *draft, const struct provider *provide
         snapshot->slot_count++;
     }
     draft->changes.all = draft->changes.all || provider->resells != NULL;
+    draft->changes.new_providers = true;
     snapshot->slots[slot] = provider_view_new(provider, 0);
     size_t at = snapshot->provider_count++;
     snapshot->by_slug = xrealloc(snapshot->by_slug, snapshot->provider_count * sizeof(uint16_t));

@@ -82,11 +82,8 @@ static void measure(struct catalog *catalog, const struct snapshot *snapshot)
     catalog->stats.published_at_us = timestamp_now_us();
 }
 
-static bool publish(struct catalog *catalog, struct snapshot *snapshot)
+static void publish(struct catalog *catalog, struct snapshot *snapshot, uint32_t index)
 {
-    uint32_t index = free_index(catalog);
-    if (index == SNAPSHOTS_MAX)
-        return false;
     struct snapshot *old = catalog->newest;
     snapshot->index = index;
     atomic_store_explicit(&catalog->table[index], snapshot, memory_order_release);
@@ -97,22 +94,23 @@ static bool publish(struct catalog *catalog, struct snapshot *snapshot)
     if (old != NULL)
         settle(catalog, old, word & WORD_COUNT_MASK);
     catalog_drain(catalog);
-    return true;
 }
 
 bool draft_publish(struct draft *draft)
 {
     struct catalog *catalog = draft->catalog;
+    uint32_t index = free_index(catalog);
+    if (index == SNAPSHOTS_MAX) {
+        draft_abandon(draft); /* before the ledger follows it */
+        return false;
+    }
     free(draft->owns_alive);
     draft->owns_alive = NULL;
-    int64_t start_us = monotonic_now_us();
-    snapshot_prepare(draft->snapshot, catalog->newest, &draft->changes, timestamp_now_us());
-    catalog->stats.market_us += monotonic_now_us() - start_us;
+    snapshot_prepare(draft->snapshot, &catalog->ledger, &draft->changes, timestamp_now_us());
+    catalog->stats.market_us = catalog->ledger.spent_us;
     market_changes_free(&draft->changes);
-    if (publish(catalog, draft->snapshot))
-        return true;
-    snapshot_free(draft->snapshot);
-    return false;
+    publish(catalog, draft->snapshot, index);
+    return true;
 }
 
 struct catalog *catalog_new(void)
@@ -126,7 +124,7 @@ struct catalog *catalog_new(void)
     struct snapshot *empty = xcalloc(1, sizeof(*empty));
     empty->catalog = catalog;
     empty->as_of_us = TIMESTAMP_UNKNOWN;
-    publish(catalog, empty);
+    publish(catalog, empty, 0);
     catalog->stats.publishes = 0;
     if (pthread_create(&catalog->merger, NULL, merger_run, catalog) != 0)
         abort(); /* a process that can't start a thread can't serve either */
@@ -143,6 +141,7 @@ void catalog_free(struct catalog *catalog)
     settle(catalog, catalog->newest,
            atomic_load_explicit(&catalog->word, memory_order_acquire) & WORD_COUNT_MASK);
     catalog_drain(catalog);
+    market_ledger_free(&catalog->ledger);
     sem_destroy(&catalog->wake);
     pthread_mutex_destroy(&catalog->lock);
     free(catalog);

@@ -76,7 +76,7 @@ void draft_kill(struct draft *draft, size_t index, uint32_t row)
     struct alive *alive = snapshot->alive[index];
     alive->words[row / 64] &= ~(UINT64_C(1) << (row % 64));
     alive->dead_count++;
-    market_changes_add(&draft->changes, segment->gpu_rank[row], segment->provider[row]);
+    market_changes_kill(&draft->changes, segment, row);
     struct provider_view *view = snapshot->slots[segment->provider[row]];
     view->live--;
     snapshot->live--;
@@ -98,8 +98,7 @@ void draft_add_segment(struct draft *draft, struct segment *segment, struct aliv
 {
     struct snapshot *snapshot = draft->snapshot;
     grow(draft, snapshot->segment_count + 1);
-    for (uint32_t row = 0; row < segment->row_count; row++)
-        market_changes_add(&draft->changes, segment->gpu_rank[row], segment->provider[row]);
+    market_changes_add(&draft->changes, segment);
     draft->owns_alive[snapshot->segment_count] = false;
     snapshot->alive[snapshot->segment_count] = alive;
     snapshot->segments[snapshot->segment_count++] = segment;

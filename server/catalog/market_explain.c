@@ -2,7 +2,7 @@
  * functions that make the figures. */
 #include "server/base/decimal.h"
 #include "server/catalog/market.h"
-#include "server/catalog/market_table.h"
+#include "server/catalog/market_tally.h"
 #include "server/catalog/rank.h"
 
 #include <stdlib.h>
@@ -21,20 +21,24 @@ static int compare_providers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void settle(const struct gpu_market *market, const struct snapshot *snapshot,
-                   struct arena *arena, struct settled settled[static COMMITMENT_COUNT])
+static void settle(const struct market_source *source, uint16_t rank, struct arena *arena,
+                   struct settled settled[static COMMITMENT_COUNT])
 {
-    struct market_slots slots = market_slots_make(snapshot);
+    struct market_slots slots = market_slots_make(source->snapshot);
+    struct tally_room room = {.slots = &slots};
+    struct market_tally *tally = market_tally_of(source, rank, &room);
     struct index_figures figures;
-    for (unsigned c = 0; c < COMMITMENT_COUNT; c++) {
-        const struct market_cell *cell = market->cells[CELL_TERM(c)];
-        size_t count = cell == NULL ? 0 : cell->count;
-        uint64_t *scratch = arena_calloc(arena, 2 * count, sizeof(*scratch));
+    for (unsigned c = 0; tally != NULL && c < COMMITMENT_COUNT; c++) {
+        size_t count = market_tally_votes(&tally->cells[CELL_TERM(c)], &room, &figures);
+        if (count == 0)
+            continue;
         settled[c].votes = arena_calloc(arena, count, sizeof(*settled[c].votes));
-        settled[c].count = market_settle(cell, &slots, settled[c].votes, scratch, &figures);
-        if (count > 1)
-            qsort(settled[c].votes, count, sizeof(*settled[c].votes), compare_providers);
+        settled[c].count = count;
+        memcpy(settled[c].votes, room.votes, count * sizeof(*room.votes));
+        qsort(settled[c].votes, count, sizeof(*settled[c].votes), compare_providers);
     }
+    market_tally_free(tally);
+    tally_room_free(&room);
     market_slots_free(&slots);
 }
 
@@ -125,7 +129,7 @@ size_t snapshot_market_explain(struct snapshot *snapshot, uint16_t gpu_index,
     *ret = NULL;
     if (moment->market[rank] == NULL)
         return 0;
-    settle(moment->market[rank], snapshot, arena, settled);
+    settle(&source, rank, arena, settled);
     size_t count = explain_all(&source, rank, commitment_bits, settled, NULL);
     *ret = arena_calloc(arena, count, sizeof(**ret));
     (void)explain_all(&source, rank, commitment_bits, settled, *ret);

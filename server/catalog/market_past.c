@@ -1,10 +1,10 @@
 /* Figures of the past: the snapshot's own offers but those that were other then, which stand in a
- * segment of their own; staleness by the confirmations of then. What makes the figures is the same
- * as for now. */
+ * segment of their own; staleness by the confirmations of then. They are counted and settled by the
+ * functions that make today's figures. */
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"
 #include "server/catalog/market.h"
-#include "server/catalog/market_table.h"
+#include "server/catalog/market_tally.h"
 #include "server/catalog/rank.h"
 #include "server/reference/gpu.h"
 
@@ -145,10 +145,7 @@ static int compare_votes(const void *a, const void *b)
 /* What tables are read with. */
 struct reading {
     const struct snapshot *snapshot;
-    struct market_slots slots;
-    struct index_vote *votes;
-    uint64_t *scratch;
-    size_t room; /* for votes */
+    struct tally_room room;
     struct arena *arena;
     struct market_figure *list;
     size_t count, capacity;
@@ -162,9 +159,9 @@ static void hash_votes(const struct reading *reading, struct market_figure *figu
                billing_name(commitment_billing(figure->commitment)),
                commitment_term_name(figure->commitment),
                figure->continent == CONTINENT_COUNT ? "-" : continent_code(figure->continent));
-    qsort(reading->votes, count, sizeof(*reading->votes), compare_votes);
+    qsort(reading->room.votes, count, sizeof(*reading->room.votes), compare_votes);
     for (size_t i = 0; i < count; i++) {
-        const struct index_vote *vote = &reading->votes[i];
+        const struct index_vote *vote = &reading->room.votes[i];
         buf_printf(&text, "%s %lld %u %s\n",
                    reading->snapshot->slots[vote->provider]->provider.slug,
                    (long long)vote->microusd, vote->offers, index_reason_name(vote->reason));
@@ -175,18 +172,10 @@ static void hash_votes(const struct reading *reading, struct market_figure *figu
     buf_free(&text);
 }
 
-static void read_cell(struct reading *reading, const struct market_cell *cell,
+static void read_cell(struct reading *reading, const struct tally_cell *cell,
                       struct market_figure figure)
 {
-    size_t room = cell == NULL ? 0 : cell->count;
-    if (room > reading->room) {
-        reading->room = room * 2;
-        reading->votes = xrealloc(reading->votes, reading->room * sizeof(*reading->votes));
-        reading->scratch =
-            xrealloc(reading->scratch, 2 * reading->room * sizeof(*reading->scratch));
-    }
-    size_t count =
-        market_settle(cell, &reading->slots, reading->votes, reading->scratch, &figure.figures);
+    size_t count = market_tally_votes(cell, &reading->room, &figure.figures);
     if (figure.figures.providers == 0)
         return;
     hash_votes(reading, &figure, count);
@@ -201,15 +190,15 @@ static void read_cell(struct reading *reading, const struct market_cell *cell,
     reading->list[reading->count++] = figure;
 }
 
-static void read_market(struct reading *reading, const struct gpu_market *market, uint16_t gpu)
+static void read_tally(struct reading *reading, const struct market_tally *tally, uint16_t gpu)
 {
     for (unsigned c = 0; c < COMMITMENT_COUNT; c++) {
         struct market_figure figure = {
             .gpu = gpu, .commitment = (enum commitment)c, .continent = CONTINENT_COUNT};
-        read_cell(reading, market->cells[CELL_TERM(c)], figure);
+        read_cell(reading, &tally->cells[CELL_TERM(c)], figure);
         for (unsigned k = 0; k < CONTINENT_UNKNOWN; k++) {
             figure.continent = (enum continent)k;
-            read_cell(reading, market->cells[CELL_CONTINENT(c, k)], figure);
+            read_cell(reading, &tally->cells[CELL_CONTINENT(c, k)], figure);
         }
     }
 }
@@ -230,19 +219,18 @@ size_t snapshot_market_past(struct snapshot *snapshot, const struct market_past 
     struct overlay overlay = overlay_make(snapshot, past, owned);
     int64_t *cutoff = cutoffs_of(snapshot, past);
     const struct market_source source = {&overlay.snapshot, overlay.snapshot.alive, cutoff};
-    struct gpu_market **table = market_table_build(&source, NULL, NULL);
-    struct reading reading = {
-        .snapshot = snapshot, .slots = market_slots_make(snapshot), .arena = arena};
+    struct market_slots slots = market_slots_make(snapshot);
+    struct reading reading = {.snapshot = snapshot, .room = {.slots = &slots}, .arena = arena};
     for (uint16_t rank = 0; rank < gpu_count(); rank++) {
-        if (table[rank] != NULL)
-            read_market(&reading, table[rank], gpu_of_rank(rank));
+        struct market_tally *tally = market_tally_of(&source, rank, &reading.room);
+        if (tally != NULL)
+            read_tally(&reading, tally, gpu_of_rank(rank));
+        market_tally_free(tally);
     }
     if (reading.count > 1)
         qsort(reading.list, reading.count, sizeof(*reading.list), compare_figures);
-    market_table_free(table);
-    market_slots_free(&reading.slots);
-    free(reading.votes);
-    free(reading.scratch);
+    tally_room_free(&reading.room);
+    market_slots_free(&slots);
     free(cutoff);
     overlay_free(&overlay, owned);
     free(owned);

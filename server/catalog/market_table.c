@@ -1,5 +1,5 @@
-/* The tables' parts: what changed, votes by cell, and what readers look up. */
-#include "server/catalog/market_table.h"
+/* The tables: made for a moment, and what readers look up in them. */
+#include "server/catalog/market_tally.h"
 
 #include "server/base/decimal.h"
 #include "server/catalog/market.h"
@@ -12,38 +12,21 @@
 /* A reseller of a reseller of …: further is a circle. */
 #define CHAIN_MAX 8
 
+struct gpu_market *gpu_market_reference(struct gpu_market *market)
+{
+    if (market != NULL)
+        atomic_fetch_add_explicit(&market->references, 1, memory_order_relaxed);
+    return market;
+}
+
 void gpu_market_release(struct gpu_market *market)
 {
-    if (market == NULL ||
-        atomic_fetch_sub_explicit(&market->references, 1, memory_order_acq_rel) != 1)
-        return;
-    for (unsigned cell = 0; cell < CELL_COUNT; cell++)
-        market_cell_release(market->cells[cell]);
-    for (size_t i = 0; i < market->part_count; i++)
-        provider_part_release(market->parts[i]);
-    free(market->parts);
-    free(market->text);
-    free(market);
-}
-
-void market_cell_release(struct market_cell *cell)
-{
-    if (cell != NULL && atomic_fetch_sub_explicit(&cell->references, 1, memory_order_acq_rel) == 1)
-        free(cell);
-}
-
-void provider_part_release(struct provider_part *part)
-{
-    if (part != NULL && atomic_fetch_sub_explicit(&part->references, 1, memory_order_acq_rel) == 1)
-        free(part);
+    if (market != NULL &&
+        atomic_fetch_sub_explicit(&market->references, 1, memory_order_acq_rel) == 1)
+        free(market);
 }
 
 static const struct index_figures no_figures = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 0, 0};
-
-const struct index_figures *market_cell_figures(const struct market_cell *cell)
-{
-    return cell == NULL ? &no_figures : &cell->figures;
-}
 
 void market_table_free(struct gpu_market **table)
 {
@@ -52,38 +35,19 @@ void market_table_free(struct gpu_market **table)
     free(table);
 }
 
-void market_changes_add(struct market_changes *changes, uint16_t gpu_rank, uint16_t slot)
+static int64_t cutoff_of(struct market_cutoffs cutoffs, size_t slot)
 {
-    uint32_t pair = (uint32_t)gpu_rank << 16 | slot;
-    if (changes->all || (changes->count > 0 && changes->pairs[changes->count - 1] == pair))
-        return;
-    if (changes->count == changes->capacity) {
-        changes->capacity = changes->capacity * 2 + 64;
-        changes->pairs = xrealloc(changes->pairs, changes->capacity * sizeof(*changes->pairs));
-    }
-    changes->pairs[changes->count++] = pair;
+    return cutoffs.us == NULL || slot >= cutoffs.count ? INT64_MIN : cutoffs.us[slot];
 }
 
-void market_changes_free(struct market_changes *changes)
+void market_each_turned(const struct snapshot *snapshot, struct market_cutoffs before,
+                        struct market_cutoffs after,
+                        void (*turned)(void *closure, const struct segment *segment, uint32_t row),
+                        void *closure)
 {
-    free(changes->pairs);
-    *changes = (struct market_changes){0};
-}
-
-static int64_t cutoff_of(const struct moment *moment, size_t slot)
-{
-    return moment->cutoff_us == NULL || slot >= moment->slot_count ? INT64_MIN
-                                                                   : moment->cutoff_us[slot];
-}
-
-void market_changes_add_turned(struct market_changes *changes, const struct snapshot *snapshot,
-                               const struct moment *before, const struct moment *after)
-{
-    if (changes->all || (before->cutoff_us == NULL && after->cutoff_us == NULL))
-        return;
     /* An offer turned when its time lies between the two cut-offs of its provider. */
-    int64_t *low = xcalloc(snapshot->slot_count, sizeof(*low));
-    int64_t *high = xcalloc(snapshot->slot_count, sizeof(*high));
+    int64_t *low = xcalloc(snapshot->slot_count + 1, sizeof(*low));
+    int64_t *high = xcalloc(snapshot->slot_count + 1, sizeof(*high));
     bool any = false;
     for (size_t slot = 0; slot < snapshot->slot_count; slot++) {
         int64_t x = cutoff_of(before, slot), y = cutoff_of(after, slot);
@@ -98,11 +62,56 @@ void market_changes_add_turned(struct market_changes *changes, const struct snap
             int64_t own = segment->own_us[row];
             if (own >= low[slot] && own < high[slot] && segment->is_sample[row] == 0 &&
                 alive_has(snapshot->alive[s], row))
-                market_changes_add(changes, segment->gpu_rank[row], slot);
+                turned(closure, segment, row);
         }
     }
     free(low);
     free(high);
+}
+
+static void mark_rank(void *closure, const struct segment *segment, uint32_t row)
+{
+    ((bool *)closure)[segment->gpu_rank[row]] = true;
+}
+
+/* The markets of the GPUs that are `wanted` (NULL: all), those of the others from `base`. */
+static struct gpu_market **make_table(const struct market_source *source, const bool *wanted,
+                                      struct gpu_market *const *base)
+{
+    struct gpu_market **table = xcalloc(gpu_count(), sizeof(struct gpu_market *));
+    struct market_slots slots = market_slots_make(source->snapshot);
+    struct tally_room room = {.slots = &slots};
+    struct buf text = {0};
+    for (uint16_t rank = 0; rank < gpu_count(); rank++) {
+        if (wanted != NULL && !wanted[rank]) {
+            table[rank] = gpu_market_reference(base[rank]);
+            continue;
+        }
+        struct market_tally *tally = market_tally_of(source, rank, &room);
+        if (tally != NULL)
+            table[rank] = gpu_market_make(tally, rank, NULL, &text);
+        market_tally_free(tally);
+    }
+    buf_free(&text);
+    tally_room_free(&room);
+    market_slots_free(&slots);
+    return table;
+}
+
+struct gpu_market **market_table_make(const struct market_source *source)
+{
+    return make_table(source, NULL, NULL);
+}
+
+struct gpu_market **market_table_turn(const struct market_source *source, const struct moment *base)
+{
+    bool *turned = xcalloc(gpu_count(), sizeof(*turned));
+    const struct market_cutoffs before = {base->cutoff_us, base->slot_count},
+                                after = {source->cutoff_us, source->snapshot->slot_count};
+    market_each_turned(source->snapshot, before, after, mark_rank, turned);
+    struct gpu_market **table = make_table(source, turned, base->market);
+    free(turned);
+    return table;
 }
 
 /* The slot whose machines `slot` rents out in the end; behind all slots one number for each name
@@ -152,63 +161,51 @@ void market_slots_free(struct market_slots *slots)
     free(slots->order);
 }
 
-size_t market_settle(const struct market_cell *cell, const struct market_slots *slots,
-                     struct index_vote *votes, uint64_t *scratch, struct index_figures *ret_figures)
-{
-    size_t count = cell == NULL ? 0 : cell->count;
-    for (size_t i = 0; i < count; i++) {
-        const struct contribution *from = &cell->contributions[i];
-        votes[i] = (struct index_vote){
-            .microusd = from->microusd,
-            .offers = from->offers,
-            .provider = from->slot,
-            .origin = slots->origin[from->slot],
-            .order = slots->order[from->slot],
-        };
-    }
-    *ret_figures = index_settle(votes, count, scratch);
-    return count;
-}
-
-/* Offers of a commitment left out for a reason. */
-static uint32_t excluded(const struct gpu_market *market, enum commitment commitment,
-                         enum index_reason reason)
-{
-    const struct market_cell *votes = market->cells[CELL_TERM(commitment)];
-    const struct market_cell *counted = market->cells[CELL_EXCLUDED(commitment, reason)];
-    if (reason == INDEX_RESOLD || reason == INDEX_OUTLIER)
-        return votes == NULL ? 0 : reason == INDEX_RESOLD ? votes->resold : votes->outliers;
-    return counted == NULL ? 0 : counted->offers;
-}
-
-static bool is_empty(const struct gpu_market *market, enum commitment commitment)
-{
-    bool empty = market->cells[CELL_TERM(commitment)] == NULL;
-    for (unsigned reason = 0; reason < INDEX_REASON_COUNT && empty; reason++)
-        empty = market->cells[CELL_EXCLUDED(commitment, reason)] == NULL;
-    return empty;
-}
-
 static void write_excluded(struct buf *out, const struct gpu_market *market,
                            enum commitment commitment)
 {
     buf_add_json_key(out, "excluded");
     buf_add_char(out, '{');
     for (unsigned reason = INDEX_INCLUDED + 1; reason < INDEX_REASON_COUNT; reason++) {
-        uint32_t offers = excluded(market, commitment, (enum index_reason)reason);
+        uint32_t offers = market->excluded[commitment][reason];
         if (offers > 0)
             buf_add_json_member_int(out, index_reason_name((enum index_reason)reason), offers);
     }
     buf_add_char(out, '}');
 }
 
+/* Whether anybody offers a GPU under a commitment, counted or left out. */
+static bool is_offered(const struct gpu_market *market, enum commitment commitment)
+{
+    bool offered = market->world[commitment].providers > 0;
+    for (unsigned reason = 0; reason < INDEX_REASON_COUNT && !offered; reason++)
+        offered = market->excluded[commitment][reason] > 0;
+    return offered;
+}
+
 /* The figures of a commitment, of a continent or of all. */
 static const struct index_figures *figures_of(const struct gpu_market *market,
                                               enum commitment commitment, enum continent continent)
 {
-    return market_cell_figures(
-        market->cells[continent == CONTINENT_COUNT ? CELL_TERM(commitment)
-                                                   : CELL_CONTINENT(commitment, continent)]);
+    return continent == CONTINENT_COUNT
+               ? &market->world[commitment]
+               : &market->continents[commitment * CONTINENT_COUNT + continent];
+}
+
+/* What a row is about; names of ours, which need no escapes. */
+static void write_names(struct buf *out, const char *gpu, enum commitment commitment,
+                        const char *continent)
+{
+    char *start = buf_reserve(out, strlen(gpu) + 160), *at = start;
+    at = stpcpy(stpcpy(at, "{\"gpu\":\""), gpu);
+    at = stpcpy(stpcpy(at, "\",\"billing\":\""), billing_name(commitment_billing(commitment)));
+    at = stpcpy(stpcpy(at, "\",\"term_bucket\":\""), commitment_term_name(commitment));
+    at = stpcpy(at, "\",\"continent\":");
+    if (continent == NULL)
+        at = stpcpy(at, "null");
+    else
+        at = stpcpy(stpcpy(stpcpy(at, "\""), continent), "\"");
+    out->length += (size_t)(at - start);
 }
 
 void market_write_row(const struct gpu_market *market, uint16_t gpu_index,
@@ -216,13 +213,9 @@ void market_write_row(const struct gpu_market *market, uint16_t gpu_index,
 {
     bool world = continent == CONTINENT_COUNT;
     const struct index_figures *figures = figures_of(market, commitment, continent);
-    if (world ? is_empty(market, commitment) : figures->providers == 0)
+    if (world ? !is_offered(market, commitment) : figures->providers == 0)
         return;
-    buf_add_char(out, '{');
-    buf_add_json_member_string(out, "gpu", gpu_at(gpu_index)->slug);
-    buf_add_json_member_string(out, "billing", billing_name(commitment_billing(commitment)));
-    buf_add_json_member_string(out, "term_bucket", commitment_term_name(commitment));
-    buf_add_json_member_string(out, "continent", world ? NULL : continent_code(continent));
+    write_names(out, gpu_at(gpu_index)->slug, commitment, world ? NULL : continent_code(continent));
     index_figures_write(out, figures);
     if (world)
         write_excluded(out, market, commitment);

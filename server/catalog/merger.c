@@ -1,11 +1,16 @@
 /* The merger: a thread that merges large segments while writers and readers go on. It works on the
  * segments of a snapshot it holds; what died meanwhile is cleared in the result when it is put in
- * their place. Writers leave the segments it works on alone. It also frees what readers gave back.
- */
+ * their place. Writers leave the segments it works on alone. It also frees what readers gave back,
+ * and looks ahead to what turns stale next, so that readers find that ready too. */
 #include "server/catalog/store.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+/* How long before it begins a moment is made, and how long after a look the next waits where many
+ * snapshots are published. */
+#define AHEAD_US      INT64_C(500000)
+#define LOOK_PAUSE_US INT64_C(250000)
 
 struct job {
     struct snapshot *snapshot; /* held */
@@ -71,24 +76,70 @@ static bool install(struct catalog *catalog, const struct job *job, struct segme
     return good;
 }
 
+/* Makes what will hold of the newest snapshot after what holds now, if that ends soon; gives when
+ * to look again. */
+static int64_t look_ahead(struct catalog *catalog, int64_t now_us)
+{
+    const struct market_changes nothing = {0};
+    int64_t clock_us = now_us, until_us;
+    pthread_mutex_lock(&catalog->lock);
+    for (;;) {
+        snapshot_prepare(catalog->newest, &catalog->ledger, &nothing, clock_us);
+        until_us = snapshot_moment(catalog->newest, clock_us)->until_us;
+        if (until_us > now_us + AHEAD_US)
+            break;
+        clock_us = staleness_clock(until_us) + 1000000; /* the first whole second beyond */
+    }
+    catalog->stats.market_us = catalog->ledger.spent_us;
+    pthread_mutex_unlock(&catalog->lock);
+    return until_us - AHEAD_US;
+}
+
+/* Waits for a call or until `until_us`, an hour at most; whether it was called. */
+static bool wait_for_call(struct catalog *catalog, int64_t until_us)
+{
+    int64_t latest_us = timestamp_now_us() + INT64_C(3600000000);
+    if (until_us > latest_us)
+        until_us = latest_us;
+    const struct timespec until = {.tv_sec = until_us / 1000000,
+                                   .tv_nsec = until_us % 1000000 * 1000};
+    while (sem_timedwait(&catalog->wake, &until) != 0) {
+        if (errno != EINTR)
+            return false;
+    }
+    while (sem_trywait(&catalog->wake) == 0)
+        ; /* one look answers all calls so far */
+    return true;
+}
+
+static void merge_all(struct catalog *catalog)
+{
+    struct job job;
+    bool good = true;
+    while (good && !atomic_load_explicit(&catalog->stopping, memory_order_acquire) &&
+           begin(catalog, &job)) {
+        struct segment *merged = segment_merge(job.snapshot->segments + job.first,
+                                               job.snapshot->alive + job.first, job.count);
+        good = install(catalog, &job, merged);
+        snapshot_release(job.snapshot);
+    }
+    catalog_drain(catalog);
+}
+
 void *merger_run(void *closure)
 {
     struct catalog *catalog = closure;
+    int64_t looked_us = 0, look_us = INT64_MAX;
     while (!atomic_load_explicit(&catalog->stopping, memory_order_acquire)) {
-        struct job job;
-        if (sem_wait(&catalog->wake) != 0 && errno == EINTR)
-            continue;
-        while (sem_trywait(&catalog->wake) == 0)
-            ; /* one look answers all calls so far */
-        bool good = true;
-        while (good && !atomic_load_explicit(&catalog->stopping, memory_order_acquire) &&
-               begin(catalog, &job)) {
-            struct segment *merged = segment_merge(job.snapshot->segments + job.first,
-                                                   job.snapshot->alive + job.first, job.count);
-            good = install(catalog, &job, merged);
-            snapshot_release(job.snapshot);
+        if (wait_for_call(catalog, look_us)) {
+            merge_all(catalog);
+            look_us = looked_us + LOOK_PAUSE_US; /* there may be another snapshot */
         }
-        catalog_drain(catalog);
+        int64_t now_us = timestamp_now_us();
+        if (now_us < look_us)
+            continue;
+        look_us = look_ahead(catalog, now_us);
+        looked_us = now_us;
     }
     return NULL;
 }

@@ -1,9 +1,10 @@
 /* Staleness moves with the clock, not with writes. A moment holds what is true of a snapshot from
- * one transition to the next, found by the first reader who asks and kept in a list that dies with
- * the snapshot; a later one is published with one compare and swap. There are at most as many
- * moments as offers that turn stale. */
+ * one transition to the next, kept in a list that dies with the snapshot; a later one is published
+ * with one compare and swap. The first is made before the snapshot is published, the next by the
+ * merger shortly before it begins; a reader who asks for another makes it itself. There are at most
+ * as many moments as offers that turn stale. */
 #include "server/base/crypto.h"
-#include "server/catalog/market_table.h"
+#include "server/catalog/market_ledger.h"
 #include "server/catalog/rank.h"
 
 #include <stdlib.h>
@@ -82,11 +83,8 @@ static void count_stale(const struct snapshot *snapshot, int64_t clock_us, struc
         moment->until_us = next;
 }
 
-/* The moment at `clock_us`. The market's tables are made from those of `base`, a moment of the same
- * snapshot or of the one before it, from which it differs by `changes` (which takes in what turned
- * stale or fresh since); NULL: from nothing. */
-static struct moment *compute(const struct snapshot *snapshot, int64_t clock_us,
-                              const struct moment *base, struct market_changes *changes)
+/* The moment at `clock_us`, without the market's tables. */
+static struct moment *compute(const struct snapshot *snapshot, int64_t clock_us)
 {
     struct moment *moment = xcalloc(1, sizeof(*moment));
     moment->slot_count = snapshot->slot_count;
@@ -103,41 +101,60 @@ static struct moment *compute(const struct snapshot *snapshot, int64_t clock_us,
     }
     moment->visible = shown - moment->stale;
     moment->state_hash = state_hash(snapshot, moment->stale);
-    if (base != NULL)
-        market_changes_add_turned(changes, snapshot, base, moment);
-    const struct market_source source = {snapshot, snapshot->alive, moment->cutoff_us};
-    moment->market = market_table_build(&source, base == NULL ? NULL : base->market, changes);
     return moment;
 }
 
-const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us)
+static struct market_source source_of(const struct snapshot *snapshot, const struct moment *moment)
 {
-    int64_t clock_us = staleness_clock(now_us);
-    struct moment *newest = atomic_load_explicit(&snapshot->moment, memory_order_acquire);
-    for (struct moment *moment = newest; moment != NULL; moment = moment->previous) {
+    return (struct market_source){snapshot, snapshot->alive, moment->cutoff_us};
+}
+
+/* The moment of a snapshot among those known, or NULL. */
+static const struct moment *find_moment(const struct moment *newest, int64_t clock_us)
+{
+    for (const struct moment *moment = newest; moment != NULL; moment = moment->previous) {
         if (clock_us >= moment->from_us && clock_us <= moment->until_us)
             return moment;
         if (clock_us > moment->until_us)
             break; /* older ones end sooner still, as clocks go */
     }
-    struct market_changes changes = {0};
-    struct moment *moment = compute(snapshot, clock_us, newest, &changes);
-    market_changes_free(&changes);
-    moment->previous = newest;
+    return NULL;
+}
+
+static void add_moment(struct snapshot *snapshot, struct moment *moment)
+{
+    moment->previous = atomic_load_explicit(&snapshot->moment, memory_order_acquire);
     while (!atomic_compare_exchange_weak_explicit(&snapshot->moment, &moment->previous, moment,
                                                   memory_order_acq_rel, memory_order_acquire))
-        ; /* another reader's stands before it; both are right */
+        ; /* another's stands before it; both are right */
+}
+
+const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us)
+{
+    int64_t clock_us = staleness_clock(now_us);
+    const struct moment *newest = atomic_load_explicit(&snapshot->moment, memory_order_acquire);
+    const struct moment *known = find_moment(newest, clock_us);
+    if (known != NULL)
+        return known;
+    struct moment *moment = compute(snapshot, clock_us);
+    const struct market_source source = source_of(snapshot, moment);
+    moment->market =
+        newest == NULL ? market_table_make(&source) : market_table_turn(&source, newest);
+    add_moment(snapshot, moment);
     return moment;
 }
 
-void snapshot_prepare(struct snapshot *snapshot, const struct snapshot *former,
-                      struct market_changes *changes, int64_t now_us)
+void snapshot_prepare(struct snapshot *snapshot, struct market_ledger *ledger,
+                      const struct market_changes *changes, int64_t now_us)
 {
-    const struct moment *base =
-        former == NULL ? NULL : atomic_load_explicit(&former->moment, memory_order_acquire);
-    atomic_store_explicit(&snapshot->moment,
-                          compute(snapshot, staleness_clock(now_us), base, changes),
-                          memory_order_release);
+    int64_t clock_us = staleness_clock(now_us);
+    if (find_moment(atomic_load_explicit(&snapshot->moment, memory_order_acquire), clock_us) !=
+        NULL)
+        return;
+    struct moment *moment = compute(snapshot, clock_us);
+    const struct market_source source = source_of(snapshot, moment);
+    moment->market = market_ledger_follow(ledger, &source, changes);
+    add_moment(snapshot, moment);
 }
 
 void moment_free_all(struct moment *newest)

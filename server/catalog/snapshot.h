@@ -90,11 +90,13 @@ int64_t staleness_clock(int64_t now_us);
 
 /* What holds at `now`; valid as long as the snapshot. */
 const struct moment *snapshot_moment(struct snapshot *snapshot, int64_t now_us);
-/* Makes the moment of a snapshot about to be published from that of the one before it (NULL: from
- * nothing), so that readers find figures and verdicts ready. */
+/* Makes what holds at `now`, unless it is known, so that readers find figures and verdicts ready:
+ * of the newest snapshot, or of one about to be published that differs from it by `changes`. Under
+ * the catalogue's lock, with its ledger. */
 struct market_changes;
-void snapshot_prepare(struct snapshot *snapshot, const struct snapshot *former,
-                      struct market_changes *changes, int64_t now_us);
+struct market_ledger;
+void snapshot_prepare(struct snapshot *snapshot, struct market_ledger *ledger,
+                      const struct market_changes *changes, int64_t now_us);
 void moment_free_all(struct moment *newest);
 
 /* Whether an offer is stale at the clock's `now`. */

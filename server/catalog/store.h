@@ -3,7 +3,7 @@
 #ifndef RACKRATE_CATALOG_STORE_H
 #define RACKRATE_CATALOG_STORE_H
 
-#include "server/catalog/market_table.h"
+#include "server/catalog/market_ledger.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -26,6 +26,7 @@ struct catalog {
     struct snapshot *newest;            /* the one `word` names */
     struct segment
         *merging; /* newest segment that the merger works on; it and older ones stay as they are */
+    struct market_ledger ledger; /* of `newest` */
     struct catalog_stats stats;
     _Atomic uint64_t failed_builds;
     pthread_t merger;

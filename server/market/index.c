@@ -6,6 +6,8 @@
 #include "server/model/offer.h"
 #include "server/reference/gpu.h"
 
+#include <string.h>
+
 const char *index_reason_name(enum index_reason reason)
 {
     static const char *const names[INDEX_REASON_COUNT] = {
@@ -36,20 +38,33 @@ enum index_reason index_gpu_reason(uint16_t index)
     return gpu->is_family ? INDEX_UNDISCLOSED_VARIANT : INDEX_INCLUDED;
 }
 
-/* (count - 1) x quarters / 4 from the lowest, linear between neighbours. */
-static int64_t quantile(const uint64_t *sorted, size_t count, size_t quarters)
+/* Prices in order: the bits from `shift` up of each value. */
+struct sorted {
+    const uint64_t *values;
+    unsigned shift;
+};
+
+static inline int64_t amount_at(struct sorted sorted, size_t index)
+{
+    return (int64_t)(sorted.values[index] >> sorted.shift);
+}
+
+/* (count - 1) x quarters / 4 from the lowest, linear between neighbours; the fourth of a sum is
+ * rounded half-even. */
+static int64_t quantile(struct sorted sorted, size_t count, size_t quarters)
 {
     size_t position = (count - 1) * quarters, rest = position % 4;
-    int64_t low = (int64_t)sorted[position / 4];
+    uint64_t low = (uint64_t)amount_at(sorted, position / 4);
     if (rest == 0)
-        return low;
-    int64_t high = (int64_t)sorted[position / 4 + 1];
-    return decimal_muldiv_half_even(low * (int64_t)(4 - rest) + high * (int64_t)rest, 1, 4, NULL);
+        return (int64_t)low;
+    uint64_t sum = low * (4 - rest) + (uint64_t)amount_at(sorted, position / 4 + 1) * rest;
+    uint64_t fourth = sum / 4;
+    return (int64_t)(fourth + (sum % 4 + (fourth & 1) > 2));
 }
 
 int64_t index_median(const uint64_t *sorted, size_t count)
 {
-    return quantile(sorted, count, 2);
+    return quantile((struct sorted){sorted, 0}, count, 2);
 }
 
 static bool is_reseller(const struct index_vote *vote)
@@ -85,84 +100,176 @@ static size_t collect(const struct index_vote *votes, size_t count, uint64_t *so
     return kept;
 }
 
-static int64_t distance(int64_t a, int64_t b)
+/* The middle of sorted prices splits them in two runs of distances from their median, both
+ * ascending outwards: `below` of them under the median, the others from it up. */
+struct halves {
+    struct sorted sorted;
+    size_t below, count;
+    int64_t median;
+};
+
+static int64_t distance_below(const struct halves *halves, size_t index)
 {
-    return a > b ? a - b : b - a;
+    return halves->median - amount_at(halves->sorted, halves->below - 1 - index);
 }
 
-/* The median of the distances of sorted prices from their median: outwards from the middle, the
- * nearer side first, up to the middle distance. */
-static int64_t median_deviation(const uint64_t *sorted, size_t count, int64_t median)
+static int64_t distance_above(const struct halves *halves, size_t index)
 {
-    size_t above = 0, taken = 0;
-    uint64_t last[2] = {0, 0};
-    while (above < count && (int64_t)sorted[above] < median)
-        above++;
-    for (size_t below = above; taken <= count / 2; taken++) {
-        int64_t left = below > 0 ? median - (int64_t)sorted[below - 1] : INT64_MAX;
-        int64_t right = above < count ? (int64_t)sorted[above] - median : INT64_MAX;
-        last[0] = last[1];
-        last[1] = (uint64_t)(left < right ? left : right);
-        if (left < right)
-            below--;
-        else
-            above++;
-    }
-    return count % 2 == 1 ? (int64_t)last[1] : index_median(last, 2);
+    return amount_at(halves->sorted, halves->below + index) - halves->median;
 }
 
-/* Marks outliers around the median of `sorted`; whether there were any. */
-static bool drop_outliers(struct index_vote *votes, size_t count, const uint64_t *sorted,
-                          size_t kept)
+/* The distances that `number` others, and one more, are not above: by halving the number of those
+ * among them that lie below the median. Searches here run without a branch on what they find, which
+ * nothing could predict. */
+static void nth_distances(const struct halves *halves, size_t number, uint64_t ret_two[static 2])
 {
-    bool any = false;
-    int64_t median = index_median(sorted, kept);
-    int64_t spread = median_deviation(sorted, kept, median), least = median / 20;
-    if (spread < least)
-        spread = least;
-    for (size_t i = 0; i < count; i++) {
-        if (votes[i].reason == INDEX_INCLUDED &&
-            distance(votes[i].microusd, median) * 6745 > spread * 35000) {
-            votes[i].reason = INDEX_OUTLIER;
-            any = true;
-        }
+    size_t taken = number + 1, above = halves->count - halves->below;
+    size_t low = taken > above ? taken - above : 0;
+    size_t high = taken < halves->below ? taken : halves->below;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        bool more = distance_below(halves, middle) < distance_above(halves, number - middle);
+        low = more ? middle + 1 : low;
+        high = more ? high : middle;
     }
-    return any;
+    int64_t left = low > 0 ? distance_below(halves, low - 1) : 0;
+    int64_t right = taken > low ? distance_above(halves, taken - low - 1) : 0;
+    ret_two[0] = (uint64_t)(left > right ? left : right);
+    left = low < halves->below ? distance_below(halves, low) : INT64_MAX;
+    right = taken - low < above ? distance_above(halves, taken - low) : INT64_MAX;
+    ret_two[1] = (uint64_t)(left < right ? left : right);
+}
+
+/* How many of sorted prices lie below `limit`. */
+static size_t count_below(struct sorted sorted, size_t count, int64_t limit)
+{
+    size_t low = 0;
+    while (count > 0) {
+        size_t half = (count + 1) / 2;
+        low += amount_at(sorted, low + half - 1) < limit ? half : 0;
+        count -= half;
+    }
+    return low;
+}
+
+static int64_t median_deviation(struct sorted sorted, size_t count, int64_t median)
+{
+    size_t below = count / 2; /* unless prices near the middle are equal */
+    if (amount_at(sorted, below) < median || amount_at(sorted, below - 1) >= median)
+        below = count_below(sorted, count, median);
+    const struct halves halves = {sorted, below, count, median};
+    uint64_t middle[2];
+    nth_distances(&halves, (count - 1) / 2, middle);
+    return count % 2 == 1 ? (int64_t)middle[0] : index_median(middle, 2);
+}
+
+/* How far from the median a vote may be: distance x 0.6745 > 3.5 x spread falls, in whole numbers.
+ */
+static int64_t reach_of(int64_t spread, int64_t median)
+{
+    int64_t least = median / 20;
+    return (spread > least ? spread : least) * 35000 / 6745;
+}
+
+/* A spread that the median deviation is not below, found by two looks: nearer to the median than
+ * both of two votes are only those between them, which are half of all at most. */
+static int64_t least_deviation(struct sorted sorted, size_t count, int64_t median)
+{
+    size_t between = (count - 1) / 2, low = (count - 2 - between) / 2;
+    int64_t below = median - amount_at(sorted, low);
+    int64_t above = amount_at(sorted, low + 1 + between) - median;
+    return below < above ? below : above;
+}
+
+/* The votes that are not too far from the others: `*ret_count` of them, from `*ret_first` on. */
+static void drop_outliers(struct sorted sorted, size_t count, size_t *ret_first, size_t *ret_count)
+{
+    *ret_first = 0;
+    *ret_count = count;
+    if (count < INDEX_OUTLIER_VOTES_MIN)
+        return;
+    int64_t median = quantile(sorted, count, 2);
+    int64_t min = amount_at(sorted, 0), max = amount_at(sorted, count - 1);
+    int64_t reach = reach_of(least_deviation(sorted, count, median), median);
+    if (max <= median + reach && min >= median - reach)
+        return; /* as mostly: no more needs to be known of the spread */
+    reach = reach_of(median_deviation(sorted, count, median), median);
+    if (max > median + reach)
+        *ret_count = count_below(sorted, count, median + reach + 1);
+    if (min < median - reach)
+        *ret_first = count_below(sorted, count, median - reach);
+    *ret_count -= *ret_first;
+}
+
+static struct index_figures figures_of(struct sorted sorted, size_t count)
+{
+    if (count == 0)
+        return (struct index_figures){UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 0, 0};
+    return (struct index_figures){
+        .min = amount_at(sorted, 0),
+        .p25 = quantile(sorted, count, 1),
+        .median = quantile(sorted, count, 2),
+        .p75 = quantile(sorted, count, 3),
+        .max = amount_at(sorted, count - 1),
+        .providers = (uint32_t)count,
+    };
+}
+
+struct index_figures index_settle_sorted(const uint64_t *votes, const uint32_t *offers,
+                                         size_t count, uint32_t all_offers, uint32_t *ret_outliers)
+{
+    size_t first, kept;
+    drop_outliers((struct sorted){votes, INDEX_AMOUNT_SHIFT}, count, &first, &kept);
+    struct index_figures figures =
+        figures_of((struct sorted){votes + first, INDEX_AMOUNT_SHIFT}, kept);
+    *ret_outliers = 0;
+    for (size_t i = 0; i < first; i++)
+        *ret_outliers += offers[i];
+    for (size_t i = first + kept; i < count; i++)
+        *ret_outliers += offers[i];
+    figures.offers = all_offers - *ret_outliers;
+    return figures;
 }
 
 struct index_figures index_settle(struct index_vote *votes, size_t count, uint64_t *scratch)
 {
-    struct index_figures figures = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 0, 0};
     uint64_t *sorted = scratch + count;
+    size_t first, kept;
     for (size_t i = 0; i < count; i++)
         votes[i].reason = INDEX_INCLUDED;
     drop_resold(votes, count);
-    size_t kept = collect(votes, count, sorted, scratch);
-    if (kept >= INDEX_OUTLIER_VOTES_MIN && drop_outliers(votes, count, sorted, kept))
-        kept = collect(votes, count, sorted, scratch);
-    if (kept == 0)
-        return figures;
-    figures.min = (int64_t)sorted[0];
-    figures.p25 = quantile(sorted, kept, 1);
-    figures.median = quantile(sorted, kept, 2);
-    figures.p75 = quantile(sorted, kept, 3);
-    figures.max = (int64_t)sorted[kept - 1];
-    figures.providers = (uint32_t)kept;
-    for (size_t i = 0; i < count; i++)
-        figures.offers += votes[i].reason == INDEX_INCLUDED ? votes[i].offers : 0;
+    kept = collect(votes, count, sorted, scratch);
+    drop_outliers((struct sorted){sorted, 0}, kept, &first, &kept);
+    struct index_figures figures = figures_of((struct sorted){sorted + first, 0}, kept);
+    for (size_t i = 0; i < count; i++) {
+        if (votes[i].reason != INDEX_INCLUDED)
+            continue;
+        if (votes[i].microusd < figures.min || votes[i].microusd > figures.max)
+            votes[i].reason = INDEX_OUTLIER;
+        else
+            figures.offers += votes[i].offers;
+    }
     return figures;
+}
+
+static char *put_amount(char *at, const char *key, int64_t microusd)
+{
+    at = stpcpy(at, key);
+    return microusd < 0 ? stpcpy(at, "null") : at + decimal_print(microusd, 6, at);
 }
 
 void index_figures_write(struct buf *out, const struct index_figures *figures)
 {
     buf_add_json_key(out, "price_per_gpu_hour");
-    buf_add_char(out, '{');
-    buf_add_json_member_decimal(out, "min", figures->min, 6);
-    buf_add_json_member_decimal(out, "p25", figures->p25, 6);
-    buf_add_json_member_decimal(out, "median", figures->median, 6);
-    buf_add_json_member_decimal(out, "p75", figures->p75, 6);
-    buf_add_json_member_decimal(out, "max", figures->max, 6);
-    buf_add_char(out, '}');
-    buf_add_json_member_int(out, "offers", figures->offers);
-    buf_add_json_member_int(out, "providers", figures->providers);
+    char *start = buf_reserve(out, 320), *at = start;
+    at = put_amount(at, "{\"min\":", figures->min);
+    at = put_amount(at, ",\"p25\":", figures->p25);
+    at = put_amount(at, ",\"median\":", figures->median);
+    at = put_amount(at, ",\"p75\":", figures->p75);
+    at = put_amount(at, ",\"max\":", figures->max);
+    at = stpcpy(at, "},\"offers\":");
+    at += decimal_print(figures->offers, 0, at);
+    at = stpcpy(at, ",\"providers\":");
+    at += decimal_print(figures->providers, 0, at);
+    out->length += (size_t)(at - start);
 }

@@ -77,6 +77,14 @@ struct index_figures {
  * half-even to the micro-dollar. `scratch` has room for 3 x count values. */
 struct index_figures index_settle(struct index_vote *votes, size_t count, uint64_t *scratch);
 
+/* The same of votes among which is no reseller, in order of amount: amount << INDEX_AMOUNT_SHIFT,
+ * below it what the caller likes; the offers behind each vote, and behind all. Looks at a number of
+ * votes that grows with the logarithm of their count. *ret_outliers is the number of offers behind
+ * votes that fall. */
+#define INDEX_AMOUNT_SHIFT 16
+struct index_figures index_settle_sorted(const uint64_t *votes, const uint32_t *offers,
+                                         size_t count, uint32_t all_offers, uint32_t *ret_outliers);
+
 /* Adds `"price_per_gpu_hour":{"min":…,"p25":…,"median":…,"p75":…,"max":…},"offers":…,"providers":…`
  * to an object. */
 void index_figures_write(struct buf *out, const struct index_figures *figures);

@@ -1,12 +1,15 @@
 /* What the market costs, inside the process: figures and verdicts as a share of making the snapshot
- * (target < 20 %), of a whole load and of one provider's change of 100 offers; and the figures of a
- * day (target <= 2x), against the same medians in one SQL statement where
- * RACKRATE_BENCH_DATABASE_URL names an empty PostgreSQL. Usage: market_bench [OFFERS …], by default
- * 100000. */
+ * (target < 20 %) when all is loaded, and of whole incremental publishes (a change set applied and
+ * published) of 1 and of 100 offers: prices that move a little, any prices, offers that come and
+ * go. After each series the figures kept must be those counted from nothing, or it ends with 1. And
+ * the figures of a day (target <= 2x), against the same medians in one SQL statement where
+ * RACKRATE_BENCH_DATABASE_URL names an empty PostgreSQL. Usage: market_bench [OFFERS ...], by
+ * default 100000. */
 #include "server/base/crypto.h"
 #include "server/base/decimal.h"
 #include "server/base/timestamp.h"
 #include "server/catalog/market.h"
+#include "server/catalog/market_table.h"
 #include "server/reference/gpu.h"
 #include "server/reference/place.h"
 
@@ -16,8 +19,10 @@
 #include <string.h>
 
 #define PROVIDERS 200
-#define CHANGES   200
-#define ROUNDS    5
+#ifndef CHANGES
+#define CHANGES 2000
+#endif
+#define ROUNDS 5
 
 static const char *const gpus[] = {"h100-sxm",       "h100-pcie", "h200-sxm", "a100-sxm-80gb",
                                    "a100-pcie-40gb", "l40s",      "rtx-4090", "l4",
@@ -34,15 +39,19 @@ static uint32_t below(uint32_t limit)
     return (uint32_t)(state >> 33) % limit;
 }
 
-static struct offer make_offer(struct arena *arena, size_t number)
+/* What an offer is, which stays, and its prices, which do not. */
+static struct offer make_offer(struct arena *arena, size_t provider, size_t number, bool any_price)
 {
     static const int32_t terms[] = {1, 6, 12, 36};
-    uint16_t place = (uint16_t)below(place_count());
+    uint32_t facts =
+        (uint32_t)((uint32_t)(provider * 1000003 + number) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    uint32_t gpu = facts % GPUS, count = facts / GPUS % 8, term = facts / GPUS / 8 % 4;
+    uint16_t place = (uint16_t)(facts / GPUS / 8 / 4 % place_count());
     struct price *prices = arena_calloc(arena, 3, sizeof(*prices));
     struct offer offer = {
         .external_id = arena_printf(arena, "offer-%zu", number),
-        .gpu_raw = gpus[below(GPUS)],
-        .gpu_count_milli = (int32_t)(1 + below(8)) * 1000,
+        .gpu_raw = gpus[gpu],
+        .gpu_count_milli = (int32_t)(1 + count) * 1000,
         .vram_gb_given_milli = UNKNOWN,
         .vcpus_milli = 192000,
         .memory_gib_milli = 2048000,
@@ -64,12 +73,15 @@ static struct offer make_offer(struct arena *arena, size_t number)
     offer.gpu = gpu_find(offer.gpu_raw);
     offer.vram_gb_milli = gpu_at(offer.gpu)->vram_gb_milli;
     for (size_t i = 0; i < 3; i++) {
-        prices[i] = (struct price){.billing = (enum billing)i,
-                                   .term_months = i == BILLING_RESERVED ? terms[below(4)] : 0,
-                                   .min_gpus = UNKNOWN,
-                                   .max_gpus = UNKNOWN,
-                                   .upfront_percent_milli = UNKNOWN,
-                                   .quoted_microusd = 1000000 + below(3000000)};
+        int64_t usual = 1000000 + (facts ^ facts >> 11 ^ facts << 7) % 3000000;
+        prices[i] =
+            (struct price){.billing = (enum billing)i,
+                           .term_months = i == BILLING_RESERVED ? terms[term] : 0,
+                           .min_gpus = UNKNOWN,
+                           .max_gpus = UNKNOWN,
+                           .upfront_percent_milli = UNKNOWN,
+                           .quoted_microusd = any_price ? 1000000 + below(3000000)
+                                                        : usual * (900 + below(200)) / 1000};
         if (!price_derive(&prices[i], offer.gpu_count_milli))
             abort();
     }
@@ -109,7 +121,7 @@ static void load(struct catalog *catalog, size_t offers, struct buf *rows)
         struct offer *list = arena_calloc(&arena, each, sizeof(*list));
         facts[i] = make_provider(&arena, i, 1);
         for (size_t j = 0; j < each; j++) {
-            list[j] = make_offer(&arena, j);
+            list[j] = make_offer(&arena, i, j, false);
             add_rows(rows, &facts[i], &list[j]);
         }
         updates[i] = (struct catalog_update){.provider = &facts[i],
@@ -123,6 +135,52 @@ static void load(struct catalog *catalog, size_t offers, struct buf *rows)
     arena_free(&arena);
 }
 
+/* ---- whether they are right ---- */
+
+static bool same_text(const struct gpu_market *a, uint32_t a_at, uint32_t a_length,
+                      const struct gpu_market *b, uint32_t b_at, uint32_t b_length)
+{
+    return a_length == b_length && memcmp(a->text + a_at, b->text + b_at, a_length) == 0;
+}
+
+static bool same_market(const struct gpu_market *a, const struct gpu_market *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    bool same = memcmp(a->world, b->world, sizeof(a->world)) == 0 &&
+                memcmp(a->continents, b->continents, sizeof(a->continents)) == 0 &&
+                memcmp(a->excluded, b->excluded, sizeof(a->excluded)) == 0;
+    for (size_t i = 0; i < COMMITMENT_COUNT * CLUSTER_SIZE_COUNT && same; i++) {
+        const struct market_comparables *x = &a->comparables[i], *y = &b->comparables[i];
+        same = x->comparables.level == y->comparables.level &&
+               x->comparables.providers == y->comparables.providers &&
+               x->comparables.median_microusd == y->comparables.median_microusd &&
+               same_text(a, x->text, x->text_length, b, y->text, y->text_length);
+    }
+    for (size_t c = 0; c < COMMITMENT_COUNT && same; c++)
+        same = same_text(a, a->row[c], a->row_length[c], b, b->row[c], b->row_length[c]);
+    return same;
+}
+
+/* Ends the program unless the newest snapshot says of each GPU what counting from nothing does. */
+static void check_figures(struct catalog *catalog)
+{
+    struct snapshot *snapshot = catalog_acquire(catalog);
+    const struct moment *moment = snapshot_moment(snapshot, timestamp_now_us());
+    const struct market_source source = {snapshot, snapshot->alive, moment->cutoff_us};
+    struct gpu_market **anew = market_table_make(&source);
+    for (uint16_t rank = 0; rank < gpu_count(); rank++) {
+        if (!same_market(moment->market[rank], anew[rank])) {
+            fprintf(stderr, "the figures of the GPU of rank %u are wrong\n", rank);
+            exit(1);
+        }
+    }
+    market_table_free(anew);
+    snapshot_release(snapshot);
+}
+
+/* ---- the share of making a snapshot ---- */
+
 static void print_share(struct catalog *catalog, const struct catalog_stats *before,
                         const char *what, const char *figure, int times)
 {
@@ -130,30 +188,66 @@ static void print_share(struct catalog *catalog, const struct catalog_stats *bef
     catalog_get_stats(catalog, &after);
     double build = (double)(after.build_us - before->build_us),
            market = (double)(after.market_us - before->market_us);
-    printf("  %-28s %9.0f us, of which figures and verdicts %8.0f us: %4.1f %% on top\n", what,
-           build / times, market / times, 100 * market / (build - market));
-    printf("figure %s %.3f\n", figure, market / (build - market));
+    printf("  %-34s %9.1f us, of which figures and verdicts %8.1f us: %4.1f %% of it\n", what,
+           build / times, market / times, 100 * market / build);
+    printf("figure %s %.3f\n", figure, market / build);
+    check_figures(catalog);
 }
 
-static void measure_changes(struct catalog *catalog, size_t each, size_t size)
+/* What happens to some offers. */
+enum kind {
+    REPRICE,  /* all their prices move, by a tenth at most */
+    SHUFFLE,  /* all their prices are any others */
+    TURNOVER, /* by turns that many go, and come again */
+    KIND_COUNT
+};
+
+/* The i-th of a series of changes to `size` of a provider's `each` offers. */
+static struct catalog_update make_change(struct arena *arena, size_t provider_number,
+                                         enum kind kind, size_t each, size_t size, int i)
+{
+    struct provider *provider = arena_calloc(arena, 1, sizeof(*provider));
+    struct offer *list = arena_calloc(arena, size, sizeof(*list));
+    const char **removed = arena_calloc(arena, size, sizeof(*removed));
+    static int64_t version = 1;
+    *provider = make_provider(arena, provider_number, ++version);
+    struct catalog_update update = {
+        .provider = provider, .after_version = 1, .upserts = list, .removed = removed};
+    size_t start = kind == TURNOVER ? (size_t)i / 2 * size : below((uint32_t)each);
+    for (size_t j = 0; j < size; j++) {
+        size_t number = (start + j) % each;
+        if (kind == TURNOVER && i % 2 == 0)
+            removed[update.removed_count++] = arena_printf(arena, "offer-%zu", number);
+        else
+            list[update.upsert_count++] =
+                make_offer(arena, provider_number, number, kind == SHUFFLE);
+    }
+    return update;
+}
+
+/* Changes of `size` offers: of one provider, or of as many as have twice that many; providers take
+ * turns. */
+static void measure_changes(struct catalog *catalog, enum kind kind, size_t each, size_t size)
 {
     struct catalog_stats before;
-    char what[64];
+    size_t providers = (2 * size + each - 1) / each;
+    static const char *const words[KIND_COUNT] = {"new prices", "any prices", "coming or going"};
+    static const char *const names[KIND_COUNT] = {"reprice", "shuffle", "turnover"};
+    char what[64], figure[32];
     catalog_get_stats(catalog, &before);
     for (int i = 0; i < CHANGES; i++) {
         struct arena arena = {0};
-        struct offer *list = arena_calloc(&arena, size, sizeof(*list));
-        for (size_t j = 0; j < size; j++)
-            list[j] = make_offer(&arena, below((uint32_t)each));
-        struct provider provider = make_provider(&arena, 7, 2 + i + (int64_t)size * 1000);
-        struct catalog_update update = {
-            .provider = &provider, .after_version = 1, .upserts = list, .upsert_count = size};
-        if (!catalog_apply(catalog, &update, 1))
+        struct catalog_update *updates = arena_calloc(&arena, providers, sizeof(*updates));
+        for (size_t j = 0; j < providers; j++)
+            updates[j] = make_change(&arena, ((size_t)i / 2 * providers + j) % PROVIDERS, kind,
+                                     each, size / providers, i);
+        if (!catalog_apply(catalog, updates, providers))
             abort();
         arena_free(&arena);
     }
-    snprintf(what, sizeof(what), "a change of %zu offers", size);
-    print_share(catalog, &before, what, "change", CHANGES);
+    snprintf(what, sizeof(what), "%s of %zu", words[kind], size);
+    snprintf(figure, sizeof(figure), "%s-%zu", names[kind], size);
+    print_share(catalog, &before, what, figure, CHANGES);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -265,8 +359,10 @@ int main(int argument_count, char **arguments)
         printf("%zu offers, three prices each, of %d providers:\n", offers, PROVIDERS);
         print_share(catalog, &before, "loading all", "load", 1);
         measure_day(catalog, &rows);
-        measure_changes(catalog, offers / PROVIDERS, 1);
-        measure_changes(catalog, offers / PROVIDERS, 100);
+        for (int kind = 0; kind < KIND_COUNT; kind++) {
+            measure_changes(catalog, (enum kind)kind, offers / PROVIDERS, 1);
+            measure_changes(catalog, (enum kind)kind, offers / PROVIDERS, 100);
+        }
         buf_free(&rows);
         catalog_free(catalog);
     }

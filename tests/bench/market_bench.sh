@@ -24,7 +24,10 @@ for target in "market/summary" "market/history?gpu=h100-sxm&limit=60"; do
     check "/v1/$target ($(wc -c <"$work/$file") bytes) / nginx static of them" "$(median <"$work/$file.ratio")" at-least 0.5
 done
 stop_server
-RACKRATE_BENCH_DATABASE_URL=$url "$tree/tests/bench/market_bench" 100000 2>/dev/null | tee "$work/market" | grep -v '^figure'
+RACKRATE_BENCH_DATABASE_URL=$url "$tree/tests/bench/market_bench" 100000 >"$work/market" || exit 1
+grep -v '^figure' "$work/market"
 figure() { awk -v n="$1" '$1 == "figure" && $2 == n { print $3 }' "$work/market"; }
-check "figures and verdicts / the rest of making a snapshot of 100,000" "$(figure load)" at-most 0.2
+check "figures and verdicts / making a snapshot of 100,000" "$(figure load)" at-most 0.2
+check "the same / a whole publish in which 1 offer has new prices" "$(figure reprice-1)" at-most 0.2
+check "the same / a whole publish in which 100 offers have new prices" "$(figure reprice-100)" at-most 0.2
 check "figures of a day over 100,000 offers / one SQL statement" "$(figure day)" at-most 2
