@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HOUR_US INT64_C(3600000000)
 
@@ -314,6 +315,72 @@ Test(fixing, servers_that_race_publish_each_day_once)
     cr_expect(test_sql_int(connection, "SELECT count(*) FROM fixing_days WHERE revision > 1") == 0);
     cr_expect(test_sql_int(connection, "SELECT count(DISTINCT version) FROM fixing_days") == 20 &&
               test_sql_int(connection, "SELECT max(version) FROM fixing_days") == 20);
+}
+
+/* How often a text stands in a file. */
+static int count_in(const char *path, const char *text)
+{
+    char line[1024];
+    int count = 0;
+    FILE *file = fopen(path, "r");
+    cr_assert(file != NULL);
+    while (fgets(line, sizeof(line), file) != NULL)
+        count += strstr(line, text) != NULL;
+    fclose(file);
+    return count;
+}
+
+/* Whether SQL that gives one integer gives `wanted` within ten seconds. */
+static bool comes_to(const char *sql, int64_t wanted)
+{
+    for (int i = 0; i < 200; i++) {
+        if (test_sql_int(connection, sql) == wanted)
+            return true;
+        usleep(50000);
+    }
+    return false;
+}
+
+#define SYNC_SESSIONS "pg_stat_activity WHERE application_name = 'replica'"
+
+Test(fixing, a_node_that_cannot_write_says_so_once_and_publishes_when_it_can)
+{
+    const struct retention keep_all = {0};
+    char log[] = "/tmp/rackrate-fixing-XXXXXX";
+    struct buf reading = {0};
+    int32_t closed = fixing_last_closed_day(timestamp_now_us());
+    buf_printf(&reading, "%s%ctarget_session_attrs=any&application_name=replica", url,
+               strchr(url, '?') == NULL ? '?' : '&');
+    add_provider("a");
+    import_at("a", day_start_us(closed) + HOUR_US, one_offer("2.5"));
+    free(test_sql(connection, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET "
+                              "default_transaction_read_only = on', current_database()); END $$"));
+    struct node *replica = node_new(reading.data);
+    int own = dup(STDERR_FILENO), file = mkstemp(log);
+    dup2(file, STDERR_FILENO);
+    cr_assert(node_start_sync(replica, 20, &keep_all));
+    bool loaded = comes_to("SELECT count(*) FROM " SYNC_SESSIONS, 1);
+    int64_t session = test_sql_int(connection, "SELECT pid FROM " SYNC_SESSIONS);
+    usleep(500000);
+    int64_t session_later = test_sql_int(connection, "SELECT pid FROM " SYNC_SESSIONS);
+    int64_t published = test_sql_int(connection, "SELECT count(*) FROM fixing_days");
+    int told = count_in(log, "the database is read-only"), lost = count_in(log, "lost");
+    /* A session that begins when the database is writable again. */
+    free(test_sql(connection, "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET "
+                              "default_transaction_read_only', current_database()); END $$"));
+    free(test_sql(connection, "SELECT pg_terminate_backend(pid) FROM " SYNC_SESSIONS));
+    bool publishes = comes_to("SELECT (count(*) > 0)::int FROM fixing_days", 1);
+    node_stop_sync(replica);
+    node_free(replica);
+    dup2(own, STDERR_FILENO);
+    close(own);
+    close(file);
+    unlink(log);
+    buf_free(&reading);
+    cr_expect(loaded && session == session_later, "the connection is kept");
+    cr_expect(told == 1, "told %d times", told);
+    cr_expect(lost == 0 && published == 0);
+    cr_expect(publishes);
 }
 
 Test(fixing, a_restarted_node_and_another_know_the_same)
