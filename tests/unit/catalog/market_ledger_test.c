@@ -187,6 +187,26 @@ Test(market_ledger, also_over_more_rows_than_are_merged_at_once)
     follow(60, 2500, 300, 60);
 }
 
+/* Who resells a reseller of ... is followed so far and no further: where the last one comes, the
+ * first stands for itself, as one who resells nobody. */
+Test(market_ledger, the_end_of_a_long_chain_of_resellers_comes_last)
+{
+    struct market market;
+    struct catalog *catalog = catalog_new();
+    cr_assert(crypt_init());
+    market_make(&market, 62, 9, 12);
+    move_market_to(&market, timestamp_now_us());
+    for (size_t i = 0; i < 8; i++)
+        market.providers[i].facts.resells = market.providers[i + 1].facts.slug;
+    market.provider_count = 8;
+    cr_assert(market_load(catalog, &market));
+    expect_as_anew(catalog, &market, timestamp_now_us(), "before it comes");
+    come(&market, catalog);
+    expect_as_anew(catalog, &market, timestamp_now_us(), "when it has come");
+    catalog_free(catalog);
+    market_free(&market);
+}
+
 static int64_t spent_us(struct catalog *catalog)
 {
     struct catalog_stats stats;
